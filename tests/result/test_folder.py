@@ -53,13 +53,12 @@ def test_an_audit_replaces_one_of_any_version_and_one_that_was_interrupted(tmp_p
     assert "report.html" not in files_in(tmp_path)
     # result.json goes first and comes last
     (tmp_path / "result.json").unlink()
-    (tmp_path / ".writing-1").mkdir()
-    (tmp_path / ".writing-1.writing.lock").touch()
+    (tmp_path / ".writing").mkdir()
     with pytest.raises(InputError, match="a command was stopped while it replaced the files"):
         fairrec.load(tmp_path)
     RESULT.save(tmp_path)
     assert files_in(tmp_path).keys() == {*AUDIT.files}
-    assert not (tmp_path / ".writing-1").exists()
+    assert not (tmp_path / ".writing").exists()
 
 
 def test_what_was_read_is_never_replaced(tmp_path: Path):
@@ -128,19 +127,6 @@ def test_no_page_and_no_result_tells_where_it_was_made(tmp_path, search):
     assert [*run["inputs"]] == ["predictions", "users", "settings"]
     assert run["output"]["absolute"] == str(home / "out")
     assert HOSTILE in run["command"]
-
-
-@pytest.mark.parametrize("force", [False, True])
-def test_a_trained_run_is_not_overwritten(tmp_path, force):
-    (tmp_path / "run.json").write_text('{"model": "deepfm", "hyper_parameters": {}}')
-    with pytest.raises(InputError, match="is no run of an audit") as said:
-        load_audit_run(tmp_path, "")
-    # what to do, and not a page of the validator's
-    assert str(said.value).endswith("a result can be read without it.")
-    assert "\n" not in str(said.value)
-    with pytest.raises(OutputError, match="is of a trained run, and would be overwritten"):
-        audit(*two_groups(), by="group").save(tmp_path, force=force)
-    assert [path.name for path in tmp_path.iterdir()] == ["run.json"]
 
 
 OTHER = "is of another result than the files beside it"

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import atexit
-import tempfile
 from collections.abc import Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory, gettempdir
 
 import polars as pl
 
@@ -16,7 +16,7 @@ from fairrec.auditing.call_repr import describe_parts, describe_scoring, describ
 from fairrec.auditing.count import count_in_parts
 from fairrec.auditing.measurement import Measurement, Request
 from fairrec.auditing.search import as_model
-from fairrec.core.atomic_io import errors_of_scratch, scratch
+from fairrec.core.atomic_io import errors_of_scratch
 from fairrec.core.audit_options import AuditOptions
 from fairrec.core.errors import InputError, plain
 from fairrec.core.options import Blank, invalid, list_changed, spell
@@ -148,10 +148,10 @@ def count_source(given: Request) -> CountSource:
         # each worker loads the model, and scores the candidates of its parts
         scorer = ScoreByRun(predictions.folder)
         predictions = predictions.file
-    place = Path(tempfile.gettempdir()) if engine.scratch is None else engine.scratch
+    place = Path(gettempdir()) if engine.scratch is None else engine.scratch
     with ExitStack() as ending:
         with errors_of_scratch(place):
-            per_user = ending.enter_context(scratch(place))
+            per_user = Path(ending.enter_context(TemporaryDirectory(dir=place)))
         executor = given.closing.enter_context(open_executor(engine))
         counts, parts = count_in_parts(
             predictions,

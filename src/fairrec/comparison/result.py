@@ -14,7 +14,7 @@ from fairrec.comparison.losses import Loss
 from fairrec.core.atomic_io import put_table
 from fairrec.core.audited_entity import USERS, Unit
 from fairrec.core.errors import plain, unknown_name
-from fairrec.core.saved_files import load_json
+from fairrec.core.files import load_json
 from fairrec.report.audit_result import show_page
 from fairrec.result.folder import COMPARISON, load_table, names_to_replace, write_with_page
 from fairrec.result.metric_schema import Change, GapChange

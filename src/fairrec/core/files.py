@@ -1,16 +1,23 @@
-"""Reading files: their checksums, and errors in words."""
+"""Reading files: their checksums, our own JSON and Parquet, and errors in words."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import stat
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, TypeVar
 
-from fairrec.core.errors import InputError, is_of_library, plain
+from pydantic import BaseModel, ValidationError
+
+from fairrec.core.errors import InputError, is_of_library, listed, plain
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Content = TypeVar("Content", bound=BaseModel)
 
 
 def file_sum(file: Path) -> str:
@@ -31,15 +38,10 @@ def open_file(file: Path, fix: str = "Check the path.") -> BinaryIO:
         return file.open("rb")
 
 
-def file_bytes(file: Path, most: int = -1, fix: str = "Check the path.") -> bytes:
-    """The content of a file.
-
-    Parameters
-    ----------
-    most : bytes to read, from its start; -1 for all
-    """
+def file_bytes(file: Path, fix: str = "Check the path.") -> bytes:
+    """The content of a file."""
     with open_file(file, fix) as stream, errors_of_reading(file, fix):
-        return stream.read(most)
+        return stream.read()
 
 
 @contextmanager
@@ -61,6 +63,58 @@ def is_json_with(file: Path, *names: str) -> bool:
     """Whether a file holds a JSON object with these names, by which one of ours is known."""
     try:
         content = json.loads(file_bytes(file))
-    except (InputError, ValueError, RecursionError):
+    except (InputError, ValueError):
         return False
     return isinstance(content, dict) and {*names} <= content.keys()
+
+
+def load_json(
+    path: Path, content: type[Content], called: str, fix: str = "", again: str = "Write it again."
+) -> Content:
+    """The content of a file that FairRec wrote.
+
+    Parameters
+    ----------
+    called : what the file is, without an article
+    fix : what to do where it cannot be read
+    again : what to do where it holds something else
+    """
+    data = file_bytes(path, fix=fix or "Check the path.")
+    try:
+        return content.model_validate_json(data)
+    except ValidationError as error:
+        reason = describe_first_error(error)
+    raise InputError(
+        f"{plain(path, 300)}: is no {called} of this version of FairRec ({reason}). {again}"
+    )
+
+
+def describe_first_error(error: ValidationError) -> str:
+    """Where the first of the errors is, and how many more there are."""
+    first, *others = error.errors(include_url=False, include_context=False, include_input=False)
+    place, message = plain(".".join(map(str, first["loc"]))), plain(first["msg"], 200)
+    words = f"{place}: {message}" if place else message
+    return f"{words}; {len(others):,} more" if others else words
+
+
+def read_parquet(
+    file: Path, fix: str, columns: Collection[str] = (), key: str | None = None
+) -> pl.DataFrame:
+    """The table in a file that FairRec wrote.
+
+    Parameters
+    ----------
+    fix : what to do where it is damaged
+    columns : those it must have
+    key : the column whose values are there once each
+    """
+    import polars as pl
+
+    # opened here, because Polars takes no path that is not Unicode
+    with open_file(file, fix) as stream, errors_of_reading(file, fix):
+        table = pl.read_parquet(stream)
+    if missing := [name for name in columns if name not in table.columns]:
+        raise InputError(f"{plain(file, 300)}: has no column {listed(missing)}. {fix}")
+    if key is not None and (table[key].null_count() or table[key].n_unique() < table.height):
+        raise InputError(f"{plain(file, 300)}: {key} is empty or there twice in some rows. {fix}")
+    return table

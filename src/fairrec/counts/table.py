@@ -19,9 +19,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from fairrec.core.atomic_io import atomic_file, errors_of_polars
 from fairrec.core.errors import FairRecError, InputError, plain, unknown_name
-from fairrec.core.files import errors_of_reading, open_file
+from fairrec.core.files import describe_first_error, errors_of_reading, open_file
 from fairrec.core.options import spell
-from fairrec.core.saved_files import describe_first_error
 from fairrec.core.version import __version__
 from fairrec.inputs.audit_inputs import MeasuredBy
 from fairrec.inputs.order import TiedLists

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import errno
 import math
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
+from tempfile import TemporaryDirectory, gettempdir
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 from fairrec.core.arrays import BoolArray, IntArray
-from fairrec.core.atomic_io import errors_of_scratch, scratch
+from fairrec.core.atomic_io import errors_of_scratch
 from fairrec.core.audit_options import most_memory, refuse_larger
 from fairrec.core.errors import InputError, listed
 from fairrec.core.options import spell
@@ -114,10 +114,10 @@ def open_parts(
     """
     given = TableOptions(**tables) if given is None else given
     opened = open_tables(predictions, given)
-    place = Path(tempfile.gettempdir()) if folder is None else folder
+    place = Path(gettempdir()) if folder is None else folder
     with ExitStack() as until_the_end:
         with errors_of_scratch(place):
-            home = until_the_end.enter_context(scratch(place))
+            home = Path(until_the_end.enter_context(TemporaryDirectory(dir=place)))
             parts = _Partition(opened, given, n_rows, home, progress).parts()
         yield parts
 

@@ -13,7 +13,7 @@ from pydantic import Field
 
 from fairrec.core.arrays import FloatArray
 from fairrec.core.atomic_io import put_table
-from fairrec.core.saved_files import load_json
+from fairrec.core.files import load_json
 from fairrec.groups.group import Group
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.users import Value

@@ -14,7 +14,7 @@ from typing import Any
 
 import polars as pl
 
-from fairrec.core.atomic_io import put_table, sink_table
+from fairrec.core.atomic_io import put_table
 from fairrec.core.audit_options import SharingOptions
 from fairrec.core.errors import InputError, as_unicode, listed, plain, unknown_name
 from fairrec.core.files import file_sum
@@ -418,7 +418,7 @@ def put_audit(result: AuditResult, part: Path, folder: Path, id: str) -> None:
     if result.summary.is_aggregates_only:
         pass
     elif result.per_user_parts is not None:
-        sink_table(result.per_user_parts, part / PER_USER, named)
+        put_table(result.per_user_parts, part / PER_USER, compression_level=1, metadata=named)
     elif result.per_user is not None:
         put_table(result.per_user, part / PER_USER, compression_level=1, metadata=named)
     save_part(result.summary, part / RESULT, id)

@@ -1,10 +1,10 @@
 """The folder of a result: which files are its own, who may replace them, and how they are read.
 
-A result replaces one of its own kind as a whole. Anything else under its names is somebody's work:
-it goes only where that is insisted on, and what is read for the new result does not go at all.
+A result replaces one of its own kind as a whole. Other files of its names are replaced only with
+`force`, and what is read for the new result never is.
 
-All files of a result carry one id, made from what it says. So a file of another result is refused,
-be it copied there or read while the files of a folder were replaced.
+All files of a result carry one id, made from its content, so that a file of another result is
+refused.
 
 `run.json` says when and where a result was made, and stays with the auditor: `result.json` has the
 same bytes for the same command on the same data, and no path of the machine it was made on.
@@ -12,7 +12,6 @@ same bytes for the same command on the same data, and no path of the machine it 
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -22,11 +21,16 @@ from typing import Literal
 import polars as pl
 from pydantic import AwareDatetime, Field
 
-from fairrec.core.atomic_io import atomic_folder, check_writable, errors_of_disk, is_interrupted
+from fairrec.core.atomic_io import atomic_folder, check_writable, is_interrupted
 from fairrec.core.errors import InputError, OutputError, as_unicode, listed, plain
-from fairrec.core.files import errors_of_reading, is_json_with, open_file
+from fairrec.core.files import (
+    errors_of_reading,
+    is_json_with,
+    load_json,
+    open_file,
+    read_parquet,
+)
 from fairrec.core.options import spell
-from fairrec.core.saved_files import load_json, read_parquet
 from fairrec.inputs.formats import list_files
 from fairrec.inputs.tables import Table
 from fairrec.result.parts import (
@@ -92,10 +96,7 @@ def folder_name(folder: Path) -> str:
 
 
 def result_kind(folder: Path) -> ResultKind | None:
-    """The kind of result in a folder, by the name it is known by; None where there is none.
-
-    Whether the file of that name can be read is for the reader to say.
-    """
+    """The kind of result in a folder, by the name it is known by; None where there is none."""
     return next((kind for kind in KINDS if (folder / kind.known_by).exists()), None)
 
 
@@ -119,43 +120,31 @@ def names_to_replace(
 
     Parameters
     ----------
-    force : whether to replace results of another kind, and files of nobody's
+    force : whether to replace results of another kind, and files of no result
     inputs : paths of what is read, which is never replaced
     """
     check_writable(folder)
-    if is_json_with(folder / "run.json", "hyper_parameters"):
-        raise OutputError(
-            f"{plain(folder, 300)}: its run.json is of a trained run, and would be overwritten. "
-            "Choose another folder."
-        )
-    inputs = [*inputs]
-    where = plain(folder, 300)
+    where, insist = plain(folder, 300), f"or insist: {spell('force', True)}"
     held = _own_kind_in(folder)
     if held is not None and held is not kind and not force:
         raise OutputError(
             f"{where}: holds {held.called}, which {kind.called} would replace as a whole. Choose "
-            f"another folder, or insist: {spell('force', True)}"
+            f"another folder, {insist}"
         )
     older = held.files if held else ()
-    names = (*sorted({*older} - {*kind.files}), *kind.files)
-    with errors_of_disk(folder):
-        for name in names:
-            if (folder / name).is_dir():
-                raise IsADirectoryError(f"{name} is a folder there")
-    foreign = [name for name in kind.files if name not in older and os.path.lexists(folder / name)]
+    foreign = [name for name in kind.files if name not in older and (folder / name).exists()]
     if foreign and not force and not is_interrupted(folder):
         raise OutputError(
             f"{where}: {listed(foreign)} there is of no result of FairRec and would be "
-            f"overwritten. Choose another folder, or insist: {spell('force', True)}"
+            f"overwritten. Choose another folder, {insist}"
         )
-    there = [name for name in names if (folder / name).exists()]
-    for file in (file for path in inputs for file in list_files(Path(path))):
-        for name in there:
-            if file.samefile(folder / name):
-                raise OutputError(
-                    f"{where}: {name} there is read for {kind.called}, which would replace it. "
-                    "Choose another folder."
-                )
+    names = (*sorted({*older} - {*kind.files}), *kind.files)
+    read = {file.resolve() for path in inputs for file in list_files(Path(path))}
+    if name := next((name for name in names if (folder / name).resolve() in read), None):
+        raise OutputError(
+            f"{where}: {name} there is read for {kind.called}, which would replace it. Choose "
+            "another folder."
+        )
     return names
 
 
@@ -165,41 +154,28 @@ def refuse_overwriting(name: str, file: Path | None, others: Iterable[object]) -
     Parameters
     ----------
     name : the option that names it
-    others : paths of what is read or written besides; of a folder its files, and those that a
-        result would have there. What is no path is left aside
+    others : paths of what is read or written besides, files and folders; other values are ignored
     """
     if file is None:
         return
-    with errors_of_disk(file):
-        target = Path(os.path.realpath(file))
-        kind = _own_kind_in(target.parent)
-        if kind is not None and target.name in kind.files:
-            raise OutputError(
-                f"{plain(file, 300)}: is a file of {kind.called}, which {spell(name)} would "
-                "overwrite. Name another file."
-            )
-        for path in (path for path in others if isinstance(path, Path)):
-            in_result = (path / each for kind in KINDS for each in kind.files)
-            taken = (path, *list_files(path), *in_result)
-            if any(_is_one(target, other) for other in taken):
-                raise OutputError(
-                    f"{plain(file, 300)}: is read or written by this command already, and "
-                    f"{spell(name)} would overwrite it. Name another file."
-                )
-
-
-def _is_one(file: Path, other: Path) -> bool:
-    """Whether two names are, or will be, those of one file."""
-    if file.is_file() and other.is_file():
-        return file.samefile(other)
-    return str(file) == os.path.realpath(other)
+    target = file.resolve()
+    kind = _own_kind_in(target.parent)
+    if kind is not None and target.name in kind.files:
+        raise OutputError(
+            f"{plain(file, 300)}: is a file of {kind.called}, which {spell(name)} would overwrite. "
+            "Name another file."
+        )
+    paths = {path.resolve() for path in others if isinstance(path, Path)}
+    is_in_result = target.parent in paths and any(target.name in kind.files for kind in KINDS)
+    if target in paths or is_in_result:
+        raise OutputError(
+            f"{plain(file, 300)}: is read or written by this command already, and {spell(name)} "
+            "would overwrite it. Name another file."
+        )
 
 
 def _own_kind_in(folder: Path) -> ResultKind | None:
-    """The result of ours that lies in a folder, of any version.
-
-    A file of its name that another tool wrote is none: it is not to be replaced.
-    """
+    """The result of ours that lies in a folder, of any version."""
     known = ("schema_version", "fairrec_version")
     return next((kind for kind in KINDS if is_json_with(folder / kind.known_by, *known)), None)
 
@@ -227,12 +203,11 @@ def write_with_page(
     with atomic_folder(folder, owned) as part:
         write(part)
         try:
-            page = make_page() if make_page else None
+            if make_page is not None:
+                page = with_id(make_page(), id)
+                (part / PAGE).write_text(page, encoding="utf-8", newline="\n")
         except Exception as error:
             failed = error
-        else:
-            if page is not None:
-                (part / PAGE).write_text(with_id(page, id), encoding="utf-8", newline="\n")
     if failed is not None:
         raise OutputError(
             f"{folder}: the result is written, but its page could not be made "
@@ -282,8 +257,7 @@ class AuditRun(ResultFile):
 
 def as_place(path: str | Path) -> Place:
     """Where a path leads."""
-    given = os.fspath(path)
-    return Place(given=as_unicode(given), absolute=as_unicode(os.path.abspath(given)))  # noqa: PTH100
+    return Place(given=as_unicode(str(path)), absolute=as_unicode(str(Path(path).absolute())))
 
 
 def table_places(tables: Mapping[str, Table]) -> dict[str, Place]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 from pydantic import BaseModel, ConfigDict, Field
 
 from fairrec.core.errors import InputError, plain
-from fairrec.core.saved_files import load_json
+from fairrec.core.files import load_json
 
 if TYPE_CHECKING:
     import polars as pl

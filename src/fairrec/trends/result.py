@@ -10,7 +10,7 @@ from typing import Literal
 from pydantic import AwareDatetime, Field
 
 from fairrec.core.audited_entity import USERS, Unit
-from fairrec.core.saved_files import load_json
+from fairrec.core.files import load_json
 from fairrec.inputs.users import Value
 from fairrec.report.audit_result import show_page
 from fairrec.result.folder import TREND, names_to_replace, write_with_page

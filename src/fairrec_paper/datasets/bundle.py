@@ -14,11 +14,10 @@ from pydantic import BaseModel, ConfigDict
 
 from fairrec.core.atomic_io import atomic_folder, check_writable, put_table, refuse_foreign
 from fairrec.core.errors import InputError, plain
-from fairrec.core.files import file_sum, is_json_with
+from fairrec.core.files import file_sum, is_json_with, load_json, read_parquet
 from fairrec.core.options import spell
 from fairrec.core.progress import Progress
 from fairrec.core.registry import Registry
-from fairrec.core.saved_files import load_json, read_parquet
 
 TABLES = ("interactions", "users", "items")
 _MANIFEST = "manifest.json"

@@ -17,8 +17,7 @@ from safetensors.torch import load, save
 from fairrec.core.arrays import AnyArray, FloatArray
 from fairrec.core.atomic_io import write_table
 from fairrec.core.errors import InputError, OutputError, listed, plain
-from fairrec.core.files import file_sum
-from fairrec.core.saved_files import is_id, is_value, read_parquet
+from fairrec.core.files import file_sum, read_parquet
 from fairrec.inputs.ids import known_positions
 from fairrec.scoring.features import is_missing
 from fairrec.scoring.model import Model, ModelInput
@@ -113,9 +112,9 @@ _UNFIT = (OSError, SafetensorError, KeyError, RuntimeError, TypeError)
 def load_run(folder: Path, device: str = "cpu") -> Run:
     """The run in a folder; clear errors where it is foreign or damaged."""
     record = load_run_record(folder)
-    of_users = {"user_id": is_id, **dict.fromkeys(record.attributes, is_value)}
+    of_users = ("user_id", *record.attributes)
     users = read_parquet(folder / "users.parquet", AGAIN, of_users, "user_id")
-    items = read_parquet(folder / "items.parquet", AGAIN, {"item_id": is_id}, "item_id")
+    items = read_parquet(folder / "items.parquet", AGAIN, ("item_id",), "item_id")
     file = folder / WEIGHTS
     try:
         tables = feature_tables(users, items, record.attributes, record.options.get("features"))

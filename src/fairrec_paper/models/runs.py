@@ -13,9 +13,9 @@ import polars as pl
 from pydantic import BaseModel, ConfigDict
 
 from fairrec.core.errors import InputError, plain
+from fairrec.core.files import load_json, read_parquet
 from fairrec.core.option_types import as_data
 from fairrec.core.progress import Progress
-from fairrec.core.saved_files import is_id, is_number, lists_of, load_json, read_parquet
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.ids import known_positions
 from fairrec_paper.models.options import need_torch
@@ -101,8 +101,7 @@ def load_run_record(folder: Path) -> RunRecord:
 
 def read_candidates(file: Path) -> pl.DataFrame:
     """The candidates of a run."""
-    columns = {"user_id": is_id, "item_id": lists_of(is_id), "label": lists_of(is_number)}
-    return read_parquet(file, AGAIN, columns)
+    return read_parquet(file, AGAIN, ("user_id", "item_id", "label"))
 
 
 class LoadingRun:
