@@ -15,7 +15,6 @@ from fairrec.core.atomic_io import (
     ROWS_TOGETHER,
     atomic_file,
     atomic_folder,
-    check_writable,
     errors_of_scratch,
     is_interrupted,
     put_table,
