@@ -1,7 +1,7 @@
-"""A billion rows on one machine: 20 million users with 50 candidates each, read in parts.
+"""A hundred million rows on one machine: 2 million users with 50 candidates each, read in parts.
 
-The table is a folder of Parquet files of about 7 GB below the system's folder for scratch files,
-made for this run and removed after it. Each part is read and measured; the values are discarded.
+The table is a folder of Parquet files below the system's folder for scratch files, made for this
+run and removed after it. Each part is read and measured; the values are discarded.
 """
 
 from __future__ import annotations
@@ -12,67 +12,38 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from benchmarks.data import N_CANDIDATES, N_ITEMS, N_USERS, SEED
+from benchmarks.data import N_CANDIDATES, N_ITEMS, SEED
 from benchmarks.measure import Child, Row, call_in_child, in_gigabytes, in_seconds
 
-N_ALL = 20_000_000
-N_SCATTERED = 2_000_000
-PER_FILE = 100_000
-"""Users in a file."""
+N_ALL = 2_000_000
+N_FILES = 20
 METRICS = ("auc", "mrr@5", "ndcg@5")
 MAX_BYTES = 2e9
-MAX_RATIO = 1.3
 
 
 def run(shrink: int) -> Iterator[Row]:
-    """Rows that stand together beside the table in memory, then scattered ones."""
+    """The time and the memory of a table whose rows are in no order."""
     home = Path(tempfile.mkdtemp(prefix="fairrec-bench-parts-"))
     try:
-        yield from _together(home, shrink)
-        shutil.rmtree(home / "rows")
-        yield from _scattered(home, shrink)
+        n_users = N_ALL // shrink
+        call_in_child(make, str(home), n_users)
+        child, found = call_in_child(in_parts, str(home))
+        yield from _rows(n_users, child, found)
     finally:
         shutil.rmtree(home)
 
 
-def _together(home: Path, shrink: int) -> Iterator[Row]:
-    n_users = N_ALL // shrink
-    call_in_child(make, str(home / "rows"), n_users)
-    call_in_child(make, str(home / "small"), N_USERS)
-    # before and after, because the machine may be shared; the quicker counts, as the harder bar
-    _, before = call_in_child(whole, str(home / "small"))
-    child, told = call_in_child(in_parts, str(home / "rows"))
-    _, after = call_in_child(whole, str(home / "small"))
-    yield from _rows("rows together", n_users, child, told)
-    in_memory = min(before["processor"], after["processor"]) / N_USERS
-    ratio = told["processor"] / n_users / in_memory
-    yield Row(
-        "parts",
-        f"processor time a row beside {N_USERS * N_CANDIDATES:,} rows in memory",
-        f"{ratio:.2f} x",
-        f"{MAX_RATIO:g} x",
-        ratio <= MAX_RATIO,
-    )
-
-
-def _scattered(home: Path, shrink: int) -> Iterator[Row]:
-    n_users = N_SCATTERED // shrink
-    call_in_child(make, str(home / "rows"), n_users, True)
-    child, told = call_in_child(in_parts, str(home / "rows"))
-    yield from _rows("rows scattered", n_users, child, told)
-
-
-def _rows(what: str, n_users: int, child: Child, told: dict[str, Any]) -> Iterator[Row]:
+def _rows(n_users: int, child: Child, found: dict[str, Any]) -> Iterator[Row]:
     n_rows, peak = n_users * N_CANDIDATES, child.peak_bytes
-    speed = n_rows / told["seconds"] / 1e6
-    measured = f"{in_seconds(told['seconds'])}, {speed:.2f} million rows a second"
-    yield Row("parts", f"{n_rows:,} {what}, {told['n_parts']:,} parts: all", measured)
-    yield Row("parts", f"{what}: before the first part", in_seconds(told["opening"]))
+    speed = n_rows / found["seconds"] / 1e6
+    measured = f"{in_seconds(found['seconds'])}, {speed:.2f} million rows a second"
+    yield Row("parts", f"{n_rows:,} rows, {found['n_parts']:,} parts: all", measured)
+    yield Row("parts", "before the first part", in_seconds(found["opening"]))
     is_met = peak <= MAX_BYTES
-    yield Row("parts", f"{what}: peak", in_gigabytes(peak), in_gigabytes(int(MAX_BYTES)), is_met)
+    yield Row("parts", "peak", in_gigabytes(peak), in_gigabytes(int(MAX_BYTES)), is_met)
 
 
-def make(home: str, n_users: int, is_scattered: bool = False) -> None:
+def make(home: str, n_users: int) -> None:
     """Users with three attributes in no order, and their candidates in files."""
     import numpy as np
     import polars as pl
@@ -92,16 +63,10 @@ def make(home: str, n_users: int, is_scattered: bool = False) -> None:
             "country": pl.Series(countries).gather(rng.integers(239, size=n_users)),
         }
     ).write_parquet(Path(home) / "users.parquet")
-    places = np.arange(N_CANDIDATES)
-    n_files = -(-n_users // PER_FILE)
-    for number in range(n_files):
-        if is_scattered:
-            # each file has rows of all users, one after the other
-            pairs = np.arange(number, n_users * N_CANDIDATES, n_files)
-            owner, place = pairs % n_users, pairs // n_users
-        else:
-            some = users[number * PER_FILE : (number + 1) * PER_FILE]
-            owner, place = np.repeat(some, N_CANDIDATES), np.tile(places, len(some))
+    for number in range(N_FILES):
+        # each file has rows of all users, one after the other
+        pairs = np.arange(number, n_users * N_CANDIDATES, N_FILES)
+        owner, place = pairs % n_users, pairs // n_users
         step = 1 + owner * 48_271 % (N_ITEMS - 1)
         label = (owner * 69_621 % 9_973 % N_CANDIDATES == place).astype(np.int8)
         score = rng.standard_normal(len(owner), dtype=np.float32) + label
@@ -120,25 +85,13 @@ def _ids(users: Any, n_users: int) -> Any:
     return users * 7_919 % (10 * n_users + 1) + 1_000_000_000
 
 
-def whole(home: str) -> dict[str, Any]:
-    """The table in memory, measured again and again: the quickest after all is compiled."""
-    import time
-
-    took = []
-    for _ in range(4):
-        started = time.process_time()
-        _measure(_tables(home))
-        took.append(time.process_time() - started)
-    return {"processor": min(took)}
-
-
 def in_parts(home: str) -> dict[str, Any]:
     """The table in parts, measured one after the other."""
     import time
 
     from fairrec.inputs.partition import open_parts
 
-    started, processor = time.perf_counter(), time.process_time()
+    started = time.perf_counter()
     with open_parts(**_tables(home)) as parts:
         opening = time.perf_counter() - started
         for part in parts:
@@ -147,7 +100,6 @@ def in_parts(home: str) -> dict[str, Any]:
             "opening": opening,
             "n_parts": len(parts),
             "seconds": time.perf_counter() - started,
-            "processor": time.process_time() - processor,
         }
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import pickle
-import subprocess
-import sys
 from functools import reduce
 from pathlib import Path
 from typing import Any
@@ -23,7 +21,6 @@ from fairrec.inputs.partition import (
     Parts,
     code_ids,
     estimate_bytes,
-    find_borders,
     is_large,
     most_rows,
     open_parts,
@@ -248,17 +245,13 @@ def test_more_users_than_rows_make_parts_of_their_own(tmp_path: Path):
     assert [len(one.all_users.ids) for one in found] != [40, 0, 0, 0]
 
 
-@pytest.mark.parametrize("order", ["together", "scattered"])
-def test_scratch_files_are_gone_in_the_end_even_after_an_error(tmp_path: Path, order: str):
-    paths = made(tmp_path, 11, order)
+def test_scratch_files_are_gone_in_the_end_even_after_an_error(tmp_path: Path):
+    paths = made(tmp_path, 11, "together")
     tables = {"predictions": paths["candidates"], "users": paths["users"], "by": ["gender"]}
     home = tmp_path / "home"
     home.mkdir()
     with open_parts(**tables, folder=home) as parts:
         assert [*home.iterdir()]
-        # rows that stand together are read where they are
-        read = {file for part in parts for file in part.tables["predictions"].files}
-        assert (read == {paths["candidates"]}) is (order == "together")
         assert sum(part.n_rows for part in parts) == parts.n_rows
     assert not [*home.iterdir()]
     with pytest.raises(ZeroDivisionError), open_parts(**tables, folder=home):
@@ -369,37 +362,6 @@ def test_a_place_that_holds_no_scratch_is_said_with_the_option(tmp_path: Path):
             raise AssertionError
 
 
-FULL = """
-import resource, sys
-from pathlib import Path
-from fairrec.core.errors import OutputError
-from fairrec.inputs.partition import open_parts
-
-at = Path(sys.argv[1])
-resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
-try:
-    tables = {name: at / f"{name}.parquet" for name in ("values", "users")}
-    with open_parts(**tables, by="gender", folder=at / "home"):
-        pass
-except OutputError as error:
-    print(error, [*(at / "home").iterdir()])
-"""
-
-
-def test_a_disk_that_is_full_while_rows_are_distributed_is_named(tmp_path: Path):
-    pytest.importorskip("resource", reason="this system has no limit on the size of files")
-    rng = np.random.default_rng(0)
-    users = pl.DataFrame({"user_id": range(100), "gender": ["F", "M"] * 50})
-    users.write_parquet(tmp_path / "users.parquet")
-    rows = pl.DataFrame({"user_id": rng.integers(0, 100, 20_000), "churn": rng.normal(size=20_000)})
-    rows.write_parquet(tmp_path / "values.parquet")
-    (tmp_path / "home").mkdir()
-    command = [sys.executable, "-c", FULL, str(tmp_path)]
-    ran = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert "more room for scratch files" in ran.stdout, ran.stdout
-    assert ran.stdout.endswith("[]\n")
-
-
 def test_a_doubt_that_a_part_has_cleared_is_none_whatever_the_order():
     ranks = ("predictions", "ranks")
     has, cleared, silent = {ranks: "look like ranks"}, {ranks: None}, {("test", "items"): None}
@@ -410,44 +372,25 @@ def test_a_doubt_that_a_part_has_cleared_is_none_whatever_the_order():
             refuse_doubts(reduce(added_doubts, found))
 
 
-@pytest.mark.parametrize(
-    "ids",
-    [
-        [1, 2, 1],
-        [5, 5, 5, 5, 4, 4, 4, 4, 3, 3, 3, 3, 5],
-        [1, 2, 3, 4, 5, 6, 7, 8, 8, 9, 10, 1],
-        ["b", "a", "b"],
-        # the same id where all are numbers
-        ["1", "2", "1.0"],
-    ],
-)
-def test_parts_end_where_users_do_unless_a_user_comes_back(monkeypatch, ids: list[object]):
-    monkeypatch.setattr(partition, "_BATCH", 4)
-    assert find_borders(pl.LazyFrame({"user_id": ids}), "user_id", 2) is None
-    users = [*dict.fromkeys(ids[:-1])]
-    found = find_borders(pl.LazyFrame({"user_id": ids[:-1]}), "user_id", 2)
-    assert found is not None
-    codes = code_ids(pl.Series(users)).to_list()
-    assert found[0]["code"].to_list() == sorted(codes)
-    parts = [found[0].row(by_predicate=pl.col("code") == code)[1] for code in codes]
-    assert parts == sorted(parts) and {*parts} == {*range(max(parts) + 1)}
-    assert found[1] == [ids.index(users[parts.index(part)]) for part in {*parts}]
+def codes(*ids: object) -> list[int]:
+    frame = pl.DataFrame({"user_id": ids})
+    return frame.select(code_ids("user_id", frame["user_id"].dtype))["user_id"].to_list()
 
 
-def test_whole_numbers_are_their_own_codes_however_they_are_written():
+def test_ids_have_the_same_code_however_they_are_written():
     largest = 2**63 - 1
     numbers = [0, 7, -3, 10, largest, -largest - 1]
-    assert code_ids(pl.Series(numbers)).to_list() == numbers
-    assert code_ids(pl.Series([str(number) for number in numbers])).to_list() == numbers
-    assert code_ids(pl.Series([7.0, -3.0])).to_list() == [7, -3]
-    assert code_ids(pl.Series(["7.0", "7.000", "7,0", "10.0"])).to_list() == [7, 7, 7, 10]
-    wide = pl.Series([largest + 5, 7], dtype=pl.UInt64)
-    assert code_ids(wide).equals(code_ids(pl.Series([str(largest + 5), "7"])))
+    assert codes(*numbers) == numbers
+    assert codes(*map(str, numbers)) == numbers
+    assert codes(7.0, -3.0) == codes("7.000", "-3,0") == [7, -3]
+    wide = pl.DataFrame({"user_id": [largest + 5, 7]}, schema={"user_id": pl.UInt64})
+    assert wide.select(code_ids("user_id", pl.UInt64())).to_series().to_list() == codes(
+        str(largest + 5), "7"
+    )
     # a code of an id does not depend on those beside it
-    texts = pl.Series(["ab", "c", "a", "7.0", "", "ü", "abc"])
-    alone = [code_ids(pl.Series([text])).item() for text in texts]
-    assert code_ids(texts).to_list() == alone
-    assert len({*alone}) == 7
+    texts = ["ab", "c", "a", "7.0", "", "ü", "abc"]
+    assert codes(*texts) == [codes(text)[0] for text in texts]
+    assert len({*codes(*texts)}) == 7
 
 
 def test_rows_keep_their_order_in_the_files_of_many_parts(tmp_path, monkeypatch):
@@ -501,7 +444,7 @@ def test_files_that_cannot_fit_are_refused_by_their_names(tmp_path):
     refuse_large({"predictions": stored(tmp_path, "rows.parquet")}, most)
     several = {name: stored(tmp_path, f"{name}.parquet") for name in ("some", "more")}
     with pytest.raises(
-        InputError, match=r"^Together the rows of some.parquet, more.parquet, read at once"
+        InputError, match=r"^The rows of some.parquet, more.parquet, read at once"
     ):
         refuse_large(several, most)
     with pytest.raises(InputError, match=r"^The rows of rows.csv, read at once, need about 0.3 GB"):

@@ -105,14 +105,9 @@ def is_stored(path: Path) -> bool:
     return all(detect_format(file) == "Parquet" for file in list_files(path))
 
 
-def scan_stored(path: Path, some: tuple[Path, ...] = ()) -> pl.LazyFrame:
-    """The rows of Parquet files, with a column for each `name=value` in folders below the path.
-
-    Parameters
-    ----------
-    some : of the files; all by default
-    """
-    files, root = some or list_files(path), pattern_root(path)
+def scan_stored(path: Path) -> pl.LazyFrame:
+    """The rows of Parquet files, with a column for each `name=value` in folders below the path."""
+    files, root = list_files(path), pattern_root(path)
     if files == (path,):
         return pl.scan_parquet(_readable(path), glob=False, hive_partitioning=False)
     below = {part for file in files for part in file.relative_to(root).parent.parts if "=" in part}
@@ -179,26 +174,20 @@ class RowSlice:
     where : the name of the table in messages
     path : of the whole table
     files : which hold the rows
-    between : the first row in these files of the table and the one after the last; None for all
-        rows of files that hold nothing else
     is_text : whether user ids are text in the whole table, though these may look like numbers
     item_counts : a file with the number of rows of each item in the whole table
-    longest : the length of the longest list of the whole table, as far as anybody asks
+    longest : the length of the longest list of the whole table, where default metrics need it
     """
 
     where: str
     path: Path
     files: tuple[Path, ...]
-    between: tuple[int, int] | None = None
     is_text: bool = False
     item_counts: Path | None = None
     longest: int | None = None
 
     def scan(self) -> pl.LazyFrame:
         """The rows, not read yet."""
-        if self.between is not None:
-            start, stop = self.between
-            return scan_stored(self.path, self.files).slice(start, stop - start)
         return pl.scan_parquet([*self.files], glob=False, hive_partitioning=False)
 
     def open(self) -> Source:

@@ -493,12 +493,10 @@ class UsersSlice(RowSlice):
         of = {at: one for text in by for at, one in enumerate(self.attributes) if one.asked == text}
         specs = tuple(one.spec for one in of.values())
         refuse_repeated([spec.name for spec in specs])
-        frame = self.scan().collect()
-        key = "key" if "key" in frame.columns else "id"
-        frame = frame.sort(key)
-        # text, so that nobody takes codes for numbers to be binned
+        frame = self.scan().collect().sort("key")
+        # text, as codes are no numbers to be binned
         texts = (pl.col(f"audited {at}").cast(pl.String).alias(of[at].spec.name) for at in of)
-        ids, keys = (frame[name].alias("user_id") for name in ("id", key))
+        ids, keys = (frame[name].alias("user_id") for name in ("id", "key"))
         return CodedUsers(ids, keys, frame.select(texts), specs, self.where, frame, of)
 
 
