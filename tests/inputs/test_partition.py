@@ -443,9 +443,7 @@ def test_files_that_cannot_fit_are_refused_by_their_names(tmp_path):
     most = ALWAYS + 100_000
     refuse_large({"predictions": stored(tmp_path, "rows.parquet")}, most)
     several = {name: stored(tmp_path, f"{name}.parquet") for name in ("some", "more")}
-    with pytest.raises(
-        InputError, match=r"^The rows of some.parquet, more.parquet, read at once"
-    ):
+    with pytest.raises(InputError, match=r"^The rows of some.parquet, more.parquet, read at once"):
         refuse_large(several, most)
     with pytest.raises(InputError, match=r"^The rows of rows.csv, read at once, need about 0.3 GB"):
         refuse_large({"values": stored(tmp_path, "rows.csv", pl.concat([ROWS] * 3))}, most)
