@@ -73,8 +73,6 @@ def may_be_undefined(metric: Metric, lists: RankedLists, k: int | None) -> np.nd
             undefined |= lists.n_relevant == lists.lengths
     if "items" in metric.needs:
         undefined |= np.minimum(lists.lengths, k or lists.lengths.max(initial=0)) < 2
-    if metric.name == "tau":
-        undefined |= lists.lengths < 2
     if metric.takes == "column":
         depth = k or lists.lengths.max(initial=0)
         undefined |= np.array([not any(map(price_of, items[:depth])) for items in shown_in(lists)])

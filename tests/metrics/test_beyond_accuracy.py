@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from math import log
 
 import numpy as np
@@ -11,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pytest import approx
-from scipy.stats import kendalltau
 
 from fairrec.inputs.candidates import CandidateLists
 from fairrec.inputs.side_data import SideData
@@ -145,26 +143,6 @@ def test_values_equal_slow_ones(own, other, k):
     assert found["changed"] == pytest.approx(1 - len({*a} & {*b}) / max(len(a), len(b)))
     assert found["affected"] == (a != b)
     assert found["rbo"] == pytest.approx(slow_rbo(a, b))
-
-
-@given(LISTS, LISTS)
-@settings(max_examples=200, deadline=None)
-def test_tau_is_that_of_scipy_over_shared_items(own, other):
-    shared = [item for item in own if item in other]
-    found = value("tau", own, other)
-    if len(shared) < 2:
-        assert np.isnan(found)
-        return
-    expected = kendalltau([own.index(i) for i in shared], [other.index(i) for i in shared])
-    assert found == pytest.approx(expected.statistic)
-
-
-def test_tau_of_long_lists_counts_every_pair():
-    rng = np.random.default_rng(0)
-    own, other = (rng.permutation(300).tolist() for _ in range(2))
-    place = {item: at for at, item in enumerate(other)}
-    against = sum(place[a] > place[b] for a, b in itertools.combinations(own, 2))
-    assert value("tau", own, other) == pytest.approx(1 - 2 * against / (300 * 299 / 2))
 
 
 def lists_with(scores: list[float]) -> CandidateLists:

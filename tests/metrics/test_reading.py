@@ -201,7 +201,6 @@ NO_CATEGORIES = TABLES_MEASURED.items.with_columns(item_id=pl.col("item_id") + 1
         ("urd", 1, "no user has two candidates with categories in the items table"),
         ("share[categories=c1]", 1, "no list has an item of which it is known"),
         ("miscalibration", 1, "no user has categories both in the history and in the list"),
-        ("tau", 1, "no user has another list with enough in common to compare"),
     ],
 )
 def test_a_metric_undefined_for_everyone_is_refused_with_the_reason(metric, label, says):

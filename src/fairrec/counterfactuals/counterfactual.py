@@ -83,7 +83,7 @@ def counterfactual(
     attribute, reference : see CounterfactualOptions
     scorer : `(user_ids, item_ids, *features) -> scores`, or a model
     test, users, items, history, by, adjust_for : see TableOptions
-    metrics : see TableOptions; of metrics of two lists (changed, affected, rbo, tau) the
+    metrics : see TableOptions; of metrics of two lists (changed, affected, rbo) the
         value is taken, of any other its change
     depth, min_support, tolerance, seed : see AuditOptions
     sample : for how many users, and what the model is given, `Sample(budget_users="10%")`

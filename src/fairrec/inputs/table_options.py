@@ -116,8 +116,8 @@ class Tables(Options):
     against_lists: Annotated[
         Table | None,
         Option(
-            "Other lists of the same users, such as those of another run: for changed, affected, "
-            "rbo and tau",
+            "Other lists of the same users, such as those of another run: for changed, affected "
+            "and rbo",
             TABLES,
         ),
     ] = None

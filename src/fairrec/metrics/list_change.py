@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from fairrec.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.core.kernels import kernel
-from fairrec.inputs.side_data import OtherLists, in_order
+from fairrec.inputs.side_data import OtherLists
 from fairrec.metrics.ranked import RankedLists
 from fairrec.metrics.registry import metric
 
@@ -53,17 +53,6 @@ def rbo_per_user(lists: RankedLists, k: int) -> FloatArray:
     """
     own, other = (np.minimum(n, k) for n in (lists.lengths, np.diff(_other(lists).offsets)))
     values: FloatArray = _extrapolated(_overlaps(lists, k), own, other, PERSISTENCE)
-    return values
-
-
-@metric("tau", needs="against_lists", bounds=(-1, 1), called="rank correlation")
-def tau_per_user(lists: RankedLists) -> FloatArray:
-    """Kendall's rank correlation between the two lists, over the items that are in both.
-
-    Equal scores are ordered by user and item. Undefined below two such items.
-    """
-    other, own = _other(lists), in_order(lists.candidates)
-    values: FloatArray = _taus(own.offsets, own.items, other.offsets, other.items, other.n_items)
     return values
 
 
@@ -130,54 +119,3 @@ def _extrapolated(
         # rounding may take it a hair above one
         values[user] = min(value, 1.0)
     return values
-
-
-@kernel
-def _taus(
-    offsets: IntArray,
-    items: CodeArray,
-    other_offsets: IntArray,
-    other_items: CodeArray,
-    n_items: int,
-) -> FloatArray:
-    """Kendall's tau of each user, from the pairs of items that stand the other way round."""
-    values = np.full(len(offsets) - 1, np.nan)
-    place = np.full(n_items, -1, dtype=np.int64)
-    for user in range(len(offsets) - 1):
-        start, stop = other_offsets[user], other_offsets[user + 1]
-        for at in range(start, stop):
-            place[other_items[at]] = at - start
-        own = items[offsets[user] : offsets[user + 1]]
-        places = np.empty(len(own), dtype=np.int64)
-        n = 0
-        for item in own:
-            if place[item] >= 0:
-                places[n] = place[item]
-                n += 1
-        if n > 1:
-            values[user] = 1 - 4 * _inversions(places[:n]) / (n * (n - 1))
-        for at in range(start, stop):
-            place[other_items[at]] = -1
-    return values
-
-
-@kernel
-def _inversions(places: IntArray) -> int:
-    """Pairs in falling order, counted while runs of double length are merged; sorts in place."""
-    n, width, found = len(places), 1, 0
-    merged = np.empty_like(places)
-    while width < n:
-        for start in range(0, n, 2 * width):
-            middle, stop = min(start + width, n), min(start + 2 * width, n)
-            left, right = start, middle
-            for at in range(start, stop):
-                if right == stop or (left < middle and places[left] <= places[right]):
-                    merged[at] = places[left]
-                    left += 1
-                else:
-                    merged[at] = places[right]
-                    right += 1
-                    found += middle - left
-        places[:] = merged
-        width *= 2
-    return found

@@ -1,10 +1,10 @@
 """FairAS (ISSTA 2025): adaptive sampling of combinations, and a look around each new extreme.
 
-As in its published code. Four things are not: a combination counts as seen by its values, not by
-their digits written one after the other (which takes some for others); the attribute called
-gender there is the first one with two values; where all that can be drawn was drawn, the search
-ends instead of drawing for ever; and where its filter leaves no value of an attribute, which breaks
-the published code off, all values of groups with enough users are drawn.
+As in its published code but for four things: a combination counts as seen by its values, not by
+their digits written one after the other (which confuses some with others); the attribute called
+gender there is the first one with two values; the search ends once everything that can be drawn
+was drawn; and where its filter leaves no value of an attribute, all values of groups with enough
+users are drawn.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pydantic import Field
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.groups.grouping import Grouping
 from fairrec.search.evidence import Evidence
-from fairrec.search.searcher import Flag, Request, Share, Task, hyper_dataclass, searcher
+from fairrec.search.searcher import Request, Task, hyper_dataclass, searcher
 
 STEPS = (1, -1, 2, -2)
 """How far the look around an extreme goes in each attribute, in this order."""
@@ -30,24 +30,17 @@ MOST_MISSES = 1_000
 
 @hyper_dataclass
 class FairASParameters:
-    """What can be set; the defaults are those of the published code, the last three are ours.
+    """What can be set; the defaults are those of the published code.
 
     Parameters
     ----------
-    samples : combinations with a value for each end in a round, those of the look around
-        extremes counted in
+    samples : combinations with a value for each end in a round, including those of the local
+        search around extremes
     rounds : after which the search ends
-    learning_rate : how far the weights move in a round; 1 for all the way, as published
-    floor : the part of the weights shared evenly by all values, so that none dies out
-    all_values : 1 to draw every value that an eligible group has, and to step in every attribute
-        and over values without support; 0 for the published filter and steps
     """
 
     samples: Annotated[int, Field(ge=1)] = 5
     rounds: Annotated[int, Field(ge=1)] = 22
-    learning_rate: Share = 1.0
-    floor: Share = 0.0
-    all_values: Flag = 0
 
 
 class End:
@@ -69,7 +62,7 @@ class End:
         """The highest of these, or the lowest."""
         return max(values) if self.sign > 0 else min(values)
 
-    def learn(self, codes: IntArray, values: FloatArray, hyper: FairASParameters) -> None:
+    def learn(self, codes: IntArray, values: FloatArray) -> None:
         """Share the weight of the values that the better half has by how often it has them."""
         fitness = self.sign * values
         better = codes[fitness > np.median(fitness)]
@@ -80,10 +73,7 @@ class End:
             n_better = np.bincount(better[:, attribute], minlength=len(weights))
             mass = weights[n_better > 0].sum()
             moved = np.where(n_better > 0, n_better / len(better) * mass, weights)
-            blend = (1 - hyper.learning_rate) * weights + hyper.learning_rate * moved
-            even = (blend > 0) / np.count_nonzero(blend)
-            mixed = (1 - hyper.floor) * blend + hyper.floor * even
-            self.weights[attribute] = mixed / mixed.sum()
+            self.weights[attribute] = moved / moved.sum()
 
 
 @searcher("fairas", "adaptive sampling with local search", hyper_parameters=FairASParameters)
@@ -95,9 +85,11 @@ class FairAS:
         self._metric = task.metrics[0]
         self._hyper = hyper
         self._rng = task.rng
-        self._steppable = _steppable(task.space, hyper)
+        # steps are taken in every attribute but the binary one
+        binary, n_values = _first_binary(task.space), task.space.cells.n_values
+        self._n_steppable = [0 if at == binary else n for at, n in enumerate(n_values)]
         # the low end has its turn first
-        self.ends = tuple(End(sign, _first_weights(task.space, hyper)) for sign in (-1.0, 1.0))
+        self.ends = tuple(End(sign, _first_weights(task.space)) for sign in (-1.0, 1.0))
         self._seen: set[tuple[int, ...]] = set()
         self._codes: list[tuple[int, ...]] = []
         self._values: list[float] = []
@@ -132,7 +124,7 @@ class FairAS:
                     if value is not None and value == end.extreme(self._values):
                         yield from self._look_around(end.sign, codes, value)
             for end in self.ends:
-                end.learn(np.array(self._codes), np.array(self._values), self._hyper)
+                end.learn(np.array(self._codes), np.array(self._values))
 
     def _draw_unseen(self, end: End) -> tuple[int, ...] | None:
         if not len(self._space.full):
@@ -160,12 +152,12 @@ class FairAS:
     ) -> Generator[int, float | None, None]:
         """One pass over the attributes; a step to something better is taken at once."""
         best = [*codes]
-        for attribute, values in enumerate(self._steppable):
-            place = int(np.searchsorted(values, codes[attribute]))
-            for step in STEPS if len(values) else ():
-                if not 0 <= place + step < len(values):
+        for attribute, n_values in enumerate(self._n_steppable):
+            for step in STEPS:
+                stepped = codes[attribute] + step
+                if not 0 <= stepped < n_values:
                     continue
-                beside = (*best[:attribute], int(values[place + step]), *best[attribute + 1 :])
+                beside = (*best[:attribute], stepped, *best[attribute + 1 :])
                 if beside in self._seen:
                     continue
                 found = yield from self._score(beside)
@@ -178,15 +170,7 @@ def _first_binary(space: Grouping) -> int | None:
     return next((at for at, n in enumerate(space.cells.n_values) if n == 2), None)
 
 
-def _steppable(space: Grouping, hyper: FairASParameters) -> list[IntArray]:
-    """For each attribute the values between which steps are taken, none where none are."""
-    if hyper.all_values:
-        return [np.unique(column).astype(np.int64) for column in space.codes.T]
-    binary = _first_binary(space)
-    return [np.arange(0 if at == binary else n) for at, n in enumerate(space.cells.n_values)]
-
-
-def _first_weights(space: Grouping, hyper: FairASParameters) -> list[FloatArray]:
+def _first_weights(space: Grouping) -> list[FloatArray]:
     """Even chances for the values that are drawn at all."""
     cells, binary = space.cells, _first_binary(space)
     n_with = 1 if binary is None else 2
@@ -200,7 +184,7 @@ def _first_weights(space: Grouping, hyper: FairASParameters) -> list[FloatArray]
             n_users = np.bincount(pairs, cells.n_users, n_with * n_values)
             has_enough = n_users.reshape(n_with, n_values) >= space.min_users
             is_drawn = np.asarray(has_enough.all(axis=0))
-        if hyper.all_values or not is_drawn.any():
+        if not is_drawn.any():
             # where the published filter leaves no value at all, its code breaks off
             is_drawn = np.bincount(space.codes[:, attribute], minlength=n_values) > 0
         weights.append(is_drawn / max(int(is_drawn.sum()), 1))
