@@ -185,7 +185,7 @@ def test_the_metrics_by_default_are_those_that_the_tables_allow():
         ({"adjust_for": "list_length"}, (), "Leave out adjust_for"),
         ({"missing_lists": "drop"}, (), "Leave out missing_lists"),
         ({"against_lists": pl.DataFrame({"user_id": [1]})}, (), "Leave out against_lists"),
-        ({}, ("items",), "Give them: items"),
+        ({}, ("items",), "items table is missing"),
         ({}, ("predictions",), "predictions table is missing"),
         ({"by": "knid"}, (), "Did you mean 'kind'"),
         ({"unit": "provider_id"}, (), "provider_id 'p0' has items with different values"),

@@ -73,7 +73,6 @@ class ItemSource:
                 described,
                 n_candidates=len(shown.candidates.items),
                 measured_by="recommendations" if shown.is_of_all else "candidates",
-                warnings=(*described.warnings, *_add_nothing(read)),
             ),
             measured,
             grouping,
@@ -85,14 +84,3 @@ class ItemSource:
             ),
             catalogue=measure_spread(shown, k, inputs.attributes, options.n_threads),
         )
-
-
-def _add_nothing(read: ItemsRead) -> list[str]:
-    """A note on units that are due nothing and get nothing."""
-    unit = read.inputs.unit
-    return [
-        f"{name}: {n:,} of {unit.count(read.inputs.n_users)} were due nothing and got nothing; "
-        "they are counted in their groups and add nothing there"
-        for name, n in read.n_adding_nothing.items()
-        if n
-    ]

@@ -131,9 +131,6 @@ def auc_per_user(lists: RankedLists) -> FloatArray:
 
     for _ in map_in_threads(work, chunks(lists.n_users, lists.threads, FEW_LISTS), lists.threads):
         pass
-    for user in np.flatnonzero(values == _TOO_MANY):
-        mine = slice(offsets[user], offsets[user + 1])
-        values[user] = pooled_auc(scores[mine], labels[mine])
     return values
 
 
@@ -161,25 +158,17 @@ def pooled_auc(scores: FloatArray, labels: FloatArray) -> float:
     return float((below + not_above) / 2 / n_relevant / n_other)
 
 
-_TOO_MANY = -1.0
-_MOST_PAIRS = 1 << 17
-"""Beyond so many pairs of candidates sorting is quicker than counting."""
-
-
 @kernel
 def _auc_by_counting(
     offsets: IntArray, scores: FloatArray, labels: FloatArray, n_relevant: IntArray, out: FloatArray
 ) -> None:
-    """Count the pairs in the right order; a user with too many of them is marked."""
+    """The share of pairs in the right order."""
     for user in range(len(offsets) - 1):
         start, stop = offsets[user], offsets[user + 1]
         n_mine = n_relevant[user]
         n_other = stop - start - n_mine
         if n_mine == 0 or n_other == 0:
             out[user] = np.nan
-            continue
-        if n_mine * (stop - start) > _MOST_PAIRS:
-            out[user] = _TOO_MANY
             continue
         twice = 0
         for i in range(start, stop):

@@ -10,7 +10,7 @@ import polars as pl
 
 from fairrec.core.arrays import IntArray
 from fairrec.core.errors import InputError, keep_spellings, plain, unknown_name
-from fairrec.core.options import Blank, spell
+from fairrec.core.options import spell
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.binning import Binning, parse_binning
 from fairrec.inputs.side_data import history_lengths
@@ -23,14 +23,17 @@ from fairrec.metrics.ranked import RankedLists
 
 HISTORY_LENGTH, LIST_LENGTH, N_RELEVANT = "history_length", "list_length", "n_relevant"
 TIED = "tied_at_cutoff"
-COUNTED = (LIST_LENGTH, N_RELEVANT, HISTORY_LENGTH, TIED)
-"""Covariates that are counted in the tables; all others are columns of the users table."""
+_NEEDS = {
+    LIST_LENGTH: "lists",
+    N_RELEVANT: "a label column, or the held-out interactions (test)",
+    HISTORY_LENGTH: "the history table",
+    TIED: "scores, and a metric with a cut-off",
+}
+"""Covariates that are counted in the tables, and what they need; others are columns of users."""
 OF_LISTS = (LIST_LENGTH, N_RELEVANT)
-"""Those of them of which lists in random order show what they make."""
+"""Covariates whose effect lists in random order show."""
 FEW = 10
-"""A number with so many different values is taken as it is, and in fifths where it has more."""
-_MANY = 100
-"""So many whole numbers may be codes, and each of them a covariate of its own."""
+"""Up to so many different numbers are compared as they are, more in fifths of the users."""
 FIFTHS = Binning(quantiles=5)
 
 
@@ -41,7 +44,7 @@ class Covariate:
     Parameters
     ----------
     numbers : (n_users,)
-    bins : the same as few values, as users are compared by it unless they say otherwise
+    bins : the same as few values, by which users are compared
     """
 
     numbers: IntArray
@@ -71,23 +74,10 @@ def refuse_covariates(
                 f"'{plain(name)}' is {other} and in {spell('adjust_for')}: users who are alike in "
                 "it do not differ in it. Leave it out of one of them."
             )
-        if tables["users"].attribute_column(name) is not None:
-            continue
-        if name not in COUNTED:
-            known = [*COUNTED, *tables["users"].columns]
-            error = unknown_name("covariate", name, known)
+        if tables["users"].attribute_column(name) is None and name not in _NEEDS:
+            error = unknown_name("covariate", name, [*_NEEDS, *tables["users"].columns])
             raise InputError(
                 f"{spell('adjust_for')}: {keep_spellings(error)}{tables['users'].hint}"
-            )
-        if name == HISTORY_LENGTH and "history" not in tables:
-            raise InputError(
-                f"{spell('adjust_for', [name])} counts the training interactions of each user. "
-                f"Give them: {spell('history', Blank('FILE'))}, or a column of the users table."
-            )
-        if name in (LIST_LENGTH, N_RELEVANT, TIED) and "values" in tables:
-            raise InputError(
-                f"{spell('adjust_for', [name])} is counted in lists, and {spell('values')} have "
-                "none. Give it as a column of the users table, by another name."
             )
 
 
@@ -103,37 +93,35 @@ def read_covariates(inputs: AuditInputs, wanted: Sequence[MetricAtK]) -> tuple[A
             # a column with several values a user is several
             found += replace(everyone, specs=specs).attributes(inputs.rows)
             continue
+        counts = _count(name, inputs, wanted)
+        if counts is None:
+            raise InputError(
+                f"{spell('adjust_for', [name])} needs {_NEEDS[name]}. Give them, or a column of "
+                "the users table by another name."
+            )
         spec = AttributeSpec(name, name, None if bins is None else parse_binning(bins, text))
-        numbers = pl.Series(name, _counted(name, inputs, wanted))
+        numbers = pl.Series(name, counts)
         found.append(encode_attribute(numbers, _binned(spec, numbers), name))
     for at, one in enumerate(found):
         if len(one.values) < 2:
-            alike = f"the same for {one.unit.everyone}"
-            note = f"{one.name} is {alike}, so nothing is adjusted for it"
+            note = f"{one.name} is the same for all users, so nothing is adjusted for it"
             found[at] = replace(one, warnings=(*one.warnings, note))
     return tuple(found)
 
 
 def counted_covariates(inputs: AuditInputs, wanted: Sequence[MetricAtK]) -> tuple[Covariate, ...]:
     """All covariates that can be counted in the tables and are not given."""
-    is_given = {covariate.name for covariate in inputs.covariates}
-    if "values" in inputs.tables or inputs.given.side == "items":
+    if inputs.given.side == "items":
         return ()
-    can_be_counted = {
-        LIST_LENGTH: True,
-        N_RELEVANT: _has_labels(inputs),
-        HISTORY_LENGTH: "history" in inputs.tables,
-        TIED: _can_be_tied(inputs, wanted),
-    }
+    is_given = {covariate.name for covariate in inputs.covariates}
     found = []
-    for name in COUNTED:
-        if name in is_given or not can_be_counted[name]:
+    for name in _NEEDS:
+        numbers = None if name in is_given else _count(name, inputs, wanted)
+        if numbers is None or (name == TIED and numbers.min() == numbers.max()):
             continue
-        numbers = _counted(name, inputs, wanted)
-        if name == TIED and numbers.min() == numbers.max():
-            continue
-        spec = _binned(AttributeSpec(name, name), pl.Series(name, numbers))
-        found.append(Covariate(numbers, encode_attribute(pl.Series(name, numbers), spec, name)))
+        series = pl.Series(name, numbers)
+        bins = encode_attribute(series, _binned(AttributeSpec(name, name), series), name)
+        found.append(Covariate(numbers, bins))
     return tuple(found)
 
 
@@ -146,7 +134,7 @@ def _name_and_bins(text: str, table: Table) -> tuple[str, str | None]:
 
 
 def _binned(spec: AttributeSpec, values: pl.Series) -> AttributeSpec:
-    """With bins where it has many different numbers and nothing was said."""
+    """In fifths of the users where it has many different numbers and no bins are given."""
     if spec.binning is not None or not values.dtype.is_numeric():
         return spec
     n_values = values.n_unique() - (values.null_count() > 0)
@@ -156,37 +144,24 @@ def _binned(spec: AttributeSpec, values: pl.Series) -> AttributeSpec:
         f"{spec.name} has {n_values:,} different numbers and is compared in fifths of the users; "
         f"for other bins: {spell('adjust_for', [f'{spec.name}:10'])}"
     )
-    if n_values <= _MANY and (values.cast(pl.Float64) % 1 == 0).all():
-        note += f"; for each number by itself: {spell('adjust_for', [f'{spec.name}:1'])}"
     return replace(spec, binning=FIFTHS, warnings=(*spec.warnings, note))
 
 
-def _counted(name: str, inputs: AuditInputs, wanted: Sequence[MetricAtK]) -> IntArray:
+def _count(name: str, inputs: AuditInputs, wanted: Sequence[MetricAtK]) -> IntArray | None:
+    """(n_users,), a covariate that is counted; None where the tables do not have it."""
+    if "values" in inputs.tables:
+        return None
     if name == HISTORY_LENGTH:
+        history = inputs.tables.get("history")
         keys = inputs.all_users.keys[inputs.rows]
-        return history_lengths(inputs.tables["history"], keys)
-    lists = RankedLists(inputs.candidates, 0, inputs.side)
+        return None if history is None else history_lengths(history, keys)
+    candidates, k = inputs.candidates, deepest(wanted)
+    lists = RankedLists(candidates, 0, inputs.side)
+    counts: IntArray | None = None
     if name == LIST_LENGTH:
-        return lists.lengths[inputs.list_of_user]
-    if name == TIED:
-        if not _can_be_tied(inputs, wanted):
-            raise InputError(
-                f"{spell('adjust_for', [name])} looks at scores at the cut-off of a metric, and "
-                "there are no scores in the table, or no metric with a cut-off. Leave it out."
-            )
-        return lists.are_tied(deepest(wanted))[1][inputs.list_of_user].astype(np.int64)
-    if not _has_labels(inputs):
-        raise InputError(
-            f"{spell('adjust_for', [name])} counts relevant items, and "
-            f"{inputs.tables['predictions'].where} has no labels. Add a label column, or give the "
-            f"held-out interactions: {spell('test', Blank('FILE'))}"
-        )
-    return lists.n_relevant[inputs.list_of_user]
-
-
-def _can_be_tied(inputs: AuditInputs, wanted: Sequence[MetricAtK]) -> bool:
-    return len(inputs.candidates.scores) > 0 and deepest(wanted) > 0
-
-
-def _has_labels(inputs: AuditInputs) -> bool:
-    return inputs.candidates.labels is not None or inputs.candidates.held_out is not None
+        counts = lists.lengths
+    elif name == TIED and len(candidates.scores) and k:
+        counts = lists.are_tied(k)[1].astype(np.int64)
+    elif name == N_RELEVANT and (candidates.labels is not None or candidates.held_out is not None):
+        counts = lists.n_relevant
+    return None if counts is None else counts[inputs.list_of_user]

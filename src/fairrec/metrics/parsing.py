@@ -57,27 +57,26 @@ class MetricAtK:
             values = np.asarray(returned)
         except ValueError as error:
             raise MetricError(f"Metric '{self.metric.name}' returned no array: {error}.") from error
+
+        def refuse(is_wrong: bool, what: str) -> None:
+            if is_wrong:
+                raise MetricError(f"Metric '{self.metric.name}' {what}.")
+
+        refuse(
+            values.shape != (n_users,),
+            f"returned shape {values.shape} for {n_users:,} users. Return one number per user",
+        )
+        is_numeric = values.dtype.kind in "biuf"
+        refuse(not is_numeric, f"returned {values.dtype}. Return numbers, NaN where undefined")
+        values = values.astype(np.float64, copy=False)
+        refuse(bool(np.isinf(values).any()), "has infinite values. Return NaN where undefined")
+        largest = np.fmax.reduce(np.abs(values), initial=0.0)
+        is_extreme = largest > LARGEST or 0 < largest < SMALLEST
+        refuse(is_extreme, f"has values up to {largest:g}, too far from 1. Use other units")
         low, high = self.metric.bounds or (-np.inf, np.inf)
-        wrong = ""
-        if values.shape != (n_users,):
-            wrong = (
-                f"returned shape {values.shape} for {n_users:,} users. Return one number per user"
-            )
-        elif values.dtype.kind not in "biuf":
-            wrong = f"returned {values.dtype}. Return numbers, NaN where undefined"
-        else:
-            values = values.astype(np.float64, copy=False)
-            largest = np.fmax.reduce(np.abs(values), initial=0.0)
-            if np.isinf(largest):
-                n = np.isinf(values).sum()
-                wrong = f"is infinite for {n:,} users. Return NaN where it is undefined"
-            elif largest > LARGEST or 0 < largest < SMALLEST:
-                wrong = f"has values up to {largest:g}, too far from 1. Return it in other units"
-            # a hair beyond the bounds is rounding; further out, intervals would be wrong
-            elif (values < low - 1e-9).any() or (values > high + 1e-9).any():
-                wrong = f"has values outside its bounds {low:g} to {high:g}. Fix it or its bounds"
-        if wrong:
-            raise MetricError(f"Metric '{self.metric.name}' {wrong}.")
+        # a hair beyond the bounds is rounding; further out, intervals would be wrong
+        is_beyond = (values < low - 1e-9) | (values > high + 1e-9)
+        refuse(bool(is_beyond.any()), f"has values outside its bounds {low:g} to {high:g}")
         return values
 
     def compute_pooled(self, scores: FloatArray, labels: FloatArray) -> float:
@@ -97,89 +96,93 @@ def parse_metric(text: str, side: Side = "users") -> MetricAtK:
     >>> parse_metric("ndcg").name, parse_metric("NDCG@10").name
     ('ndcg@5', 'ndcg@10')
     """
-    asked, bracket, of = text.strip().partition("[")
-    name, at, cutoff = (part.strip() for part in asked.partition("@"))
-    found = _in_any_case(name, side)
-    if found.takes or bracket:
-        of = _in_brackets(text, found, bracket and of)
-    if not found.has_cutoff:
-        if at:
+    found = _FORM.fullmatch(text.strip())
+    name, cutoff, of = found.groups() if found else (text, None, None)
+    metric = _find(name.strip(), side)
+    of = _in_brackets(text, metric, of)
+    if not metric.has_cutoff:
+        if cutoff is not None:
             raise InputError(
                 f"Metric '{plain(text)}': {name} looks at all candidates. Write '{name}'."
             )
-        return MetricAtK(found, None, of)
-    if not at:
-        return MetricAtK(found, DEFAULT_K, of)
-    if not (cutoff.isdecimal() and len(cutoff) < 9 and 1 <= int(cutoff) <= MAX_K):
+        return MetricAtK(metric, None, of)
+    k = DEFAULT_K
+    if cutoff is not None:
+        k = int(cutoff) if re.fullmatch(r" *\d{1,8} *", cutoff) else 0
+    if not 1 <= k <= MAX_K:
         raise InputError(
             f"Metric '{plain(text)}': the cut-off must be a whole number from 1 to {MAX_K:,}. "
             f"Example: {name}@5"
         )
-    return MetricAtK(found, int(cutoff), of)
+    return MetricAtK(metric, k, of)
+
+
+_FORM = re.compile(r"([^@\[]*)(?:@([^\[]*))?(?:\[(.*)\])?")
+"""A name, a cut-off and what stands in brackets."""
 
 
 def side_of(text: str) -> Side:
-    """Whose metric is named, in any case; one that nobody knows is left to the users' side.
+    """The side whose metric is named, in any case; that of users for an unknown name.
 
     >>> side_of("Exposure@10"), side_of("ndcg")
     ('items', 'users')
     """
     name = re.split(r"[@\[]", text)[0].strip().lower()
-    return "items" if name in map(str.lower, ITEM_METRICS) else "users"
+    return "items" if name in ITEM_METRICS else "users"
 
 
-def _in_brackets(text: str, found: Metric, bracketed: str) -> str:
-    """What is asked of a column of the items, without blanks around its parts."""
-    if not found.takes:
+def _in_brackets(text: str, metric: Metric, of: str | None) -> str:
+    """The column of items that a metric is about, without blanks around its parts."""
+    if not metric.takes:
+        if of is not None:
+            raise InputError(
+                f"Metric '{plain(text)}': {metric.name} takes nothing in brackets. Write "
+                f"'{plain(text.partition('[')[0])}'."
+            )
+        return ""
+    column, _, value = (part.strip() for part in (of or "").partition("="))
+    needs_value = metric.takes == "column=value"
+    if not column or bool(value) != needs_value:
+        example = f"{metric.name}@{DEFAULT_K}[{'pay=high' if needs_value else 'price'}]"
         raise InputError(
-            f"Metric '{plain(text)}': {found.name} takes nothing in brackets. Write "
-            f"'{plain(text.partition('[')[0])}'."
-        )
-    of, _, behind = bracketed.rpartition("]")
-    column, is_valued, value = (part.strip() for part in of.partition("="))
-    has_value = found.takes == "column=value"
-    if behind or not column or bool(value) != has_value or (is_valued and not value):
-        example = f"{found.name}@{DEFAULT_K}[{'pay=high' if has_value else 'price'}]"
-        raise InputError(
-            f"Metric '{plain(text)}': {found.name} is about a column of the items table. Name it "
+            f"Metric '{plain(text)}': {metric.name} is about a column of the items table. Name it "
             f"in brackets: {example}"
         )
-    return f"{column}={value}" if is_valued else column
+    return f"{column}={value}" if value else column
 
 
-def _in_any_case(name: str, side: Side) -> Metric:
-    """The metric of this name, or the only one whose name differs in case alone."""
-    for of, metrics in ((side, OF_SIDE[side]), *OF_SIDE.items()):
-        alike = [known for known in metrics if known.lower() == name.lower()]
-        if alike and of != side:
-            known = [one.written for one in map(OF_SIDE[side].__getitem__, OF_SIDE[side])]
-            raise InputError(
-                f"Metric '{plain(name)}' is one of {of}, and {side} are compared here. Of {side}: "
-                f"{', '.join(known)}. An audit with {spell('side', of)} compares {of}."
+def _find(name: str, side: Side) -> Metric:
+    """The metric of this name, in small letters or as it is."""
+    metrics = OF_SIDE[side]
+    key = name if name in metrics else name.lower()
+    if key not in metrics:
+        for of, others in OF_SIDE.items():
+            if key in others:
+                known = ", ".join(metrics[one].written for one in metrics)
+                raise InputError(
+                    f"Metric '{plain(name)}' is one of {of}, and {side} are compared here. Of "
+                    f"{side}: {known}. An audit with {spell('side', of)} compares {of}."
+                )
+        squeezed = re.sub("[-_ ]", "", key)
+        ours = next((one for one, names in _OTHER_NAMES.items() if squeezed in names.split()), None)
+        if ours in metrics:
+            raise UnknownNameError(
+                f"No metric '{plain(name)}'. The nearest here is '{ours}': "
+                f"{metrics[ours].definition} docs/metrics.md compares the definitions."
             )
-        if alike:
-            return metrics[alike[0] if len(alike) == 1 else name]
-    if (ours := OTHER_NAMES.get(re.sub("[-_ ]", "", name.lower()))) and ours in OF_SIDE[side]:
-        raise UnknownNameError(
-            f"No metric '{plain(name)}'. The nearest here is '{ours}': "
-            f"{OF_SIDE[side][ours].definition} docs/metrics.md compares the definitions."
-        )
-    return OF_SIDE[side][name]
+    return metrics[key]
 
 
-OTHER_NAMES = {
-    **dict.fromkeys(("hr", "hitrate", "hitratio", "success"), "hit"),
-    **dict.fromkeys(("meanreciprocalrank", "reciprocalrank", "recirank"), "mrr"),
-    **dict.fromkeys(("averageprecision", "meanaverageprecision"), "map"),
-    **dict.fromkeys(("f1score", "f1beta", "fmeasure"), "f1"),
-    **dict.fromkeys(("gauc", "rocauc", "partialauc"), "auc"),
-    **dict.fromkeys(("intralistdiversity", "diversity", "intralistsimilarity", "ils"), "ild"),
-    **dict.fromkeys(
-        ("arp", "avgrecpopularity", "averagepopularity", "averagerecommendationpopularity"),
-        "popularity",
-    ),
-    **dict.fromkeys(("meaninvuserfreq", "miuf", "selfinformation", "serendipity"), "novelty"),
-    **dict.fromkeys(("tailpercentage", "aplt", "longtailshare", "tail"), "long_tail"),
-    **dict.fromkeys(("calibration", "kldivergence"), "miscalibration"),
+_OTHER_NAMES = {
+    "hit": "hr hitrate hitratio success",
+    "mrr": "meanreciprocalrank reciprocalrank recirank",
+    "map": "averageprecision meanaverageprecision",
+    "f1": "f1score fmeasure",
+    "auc": "gauc rocauc",
+    "ild": "intralistdiversity diversity intralistsimilarity",
+    "popularity": "arp averagepopularity averagerecommendationpopularity",
+    "novelty": "meaninvuserfreq selfinformation serendipity",
+    "long_tail": "tailpercentage aplt tail",
+    "miscalibration": "calibration kldivergence",
 }
-"""Names of other libraries, without blanks and hyphens -> the nearest metric here."""
+"""The nearest metric here -> its names in other libraries, without blanks and hyphens."""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -42,9 +41,9 @@ _BY_DEFAULT = {
     "history": ("urp",),
     "against_lists": ("changed", "rbo"),
 }
-"""What is there -> the metrics it allows."""
+"""Available data -> the metrics that it allows."""
 _OF_RECOMMENDATIONS = ("recall", "ndcg", "mrr")
-"""The same where held-out interactions are there."""
+"""The metrics of labels where held-out interactions are given."""
 DEEPEST = 10
 _COUNTING = ("auc", "pooled_auc", "mrr", "hit", "recall", "precision", "map")
 """Metrics to which an item is relevant or not, whatever its label above 0."""
@@ -76,27 +75,12 @@ def read_inputs(
     given = TableOptions(**tables) if given is None else given
     opened = open_tables(predictions, given)
     refuse_large(opened, max_memory, len(given.by))
-    columns: tuple[str, ...] = ()
     notes: list[Note | str] = []
     if "values" in opened:
-        table, better = opened["values"], given.better or {}
-        named = (*given.by, *given.adjust_for)
-        attributes = {name for text in named for name in (text, text.rpartition(":")[0])}
-        columns, left_out = value_columns(table, given.metrics, attributes, better)
-        for name in better:
-            if name not in columns:
-                raise InputError(f"{spell('better')}: {unknown_name('column', name, columns)}")
-        wanted = tuple(metric_of_column(name, better, "the values") for name in columns)
-        if left_out:
-            n = len(left_out)
-            which = "a column holds" if n == 1 else f"{n:,} columns hold"
-            notes.append(
-                f"{table.where}: {which} no numbers and {'is' if n == 1 else 'are'} left out: "
-                f"{listed(left_out)}"
-            )
-        notes += _note_ends(wanted)
+        wanted = _metrics_of_columns(opened["values"], given, notes)
     else:
         wanted = wanted_metrics(given, opened, to_come)
+    columns = tuple(metric.name for metric in wanted) if "values" in opened else ()
     refuse_covariates(given, opened, wanted)
     inputs = read_tables(
         opened,
@@ -117,50 +101,78 @@ def read_inputs(
         notes.append(ShortListsNote(opened["predictions"].where, cuts, longest))
     if lists.held_out is not None and lists.labels is not None and has_scores:
         n_relevant = lists.held_out.n_relevant
-        n_hits = int(np.count_nonzero(lists.labels))
-        n_missed = int(n_relevant.sum()) - n_hits + len(inputs.absent)
+        n_missed = int(n_relevant.sum()) - int(np.count_nonzero(lists.labels)) + len(inputs.absent)
         seen = np.diff(lists.offsets), n_relevant, lists.held_out.has_rows, n_missed
-        check = partial(check_joined, inputs.tables, *seen, len(lists.item_ids))
-        notes += _note_hits(wanted, check)
+        notes += _note_hits(wanted, inputs.tables, *seen, len(lists.item_ids))
     if given.relevant is None and "predictions" in opened:
         notes += _note_labels(inputs, wanted)
     inputs = replace(inputs, covariates=read_covariates(inputs, wanted))
     return replace(inputs, notes=(*inputs.notes, *notes)), wanted
 
 
+def _metrics_of_columns(
+    table: Table, given: TableOptions, notes: list[Note | str]
+) -> tuple[MetricAtK, ...]:
+    """The columns of a table of values as metrics, with notes about them."""
+    better, named = given.better or {}, (*given.by, *given.adjust_for)
+    attributes = {name for text in named for name in (text, text.rpartition(":")[0])}
+    columns, left_out = value_columns(table, given.metrics, attributes, better)
+    for name in better:
+        if name not in columns:
+            raise InputError(f"{spell('better')}: {unknown_name('column', name, columns)}")
+    if left_out:
+        notes.append(f"{table.where}: columns without numbers are left out: {listed(left_out)}")
+    wanted = tuple(metric_of_column(name, better, "the values") for name in columns)
+    endless = [one.name for one in wanted if one.metric.higher_is_better is None]
+    # a known metric such as urp has no better end
+    if unsaid := [plain(name) for name in endless if find_metric(name) is None]:
+        notes.append(
+            f"no end of {listed(unsaid)} is known to be better, so no group is called worse. Name "
+            f"it: {spell('better', {unsaid[0]: Blank('higher')})} or lower"
+        )
+    return wanted
+
+
 def wanted_metrics(
     given: TableOptions, tables: Mapping[str, Table], to_come: Collection[str] = ()
 ) -> tuple[MetricAtK, ...]:
     """The metrics named, each once; by default those that the tables allow."""
-    allowed = {name for name in _BY_DEFAULT if name in tables or name in to_come}
     predictions, has_test = tables["predictions"], "test" in tables
-    if has_test or (
-        given.metrics is None and (predictions.find("label") or given.relevant is not None)
-    ):
-        allowed.add("labels")
-    names = [*(given.metrics or ())]
-    if given.metrics is None:
+    available = {*tables, *to_come}
+    if has_test or predictions.find("label") or given.relevant is not None:
+        available.add("labels")
+    names = given.metrics
+    if names is None:
         by_default = dict(_BY_DEFAULT)
         if has_test:
             by_default["labels"] = tuple(f"{name}@{DEEPEST}" for name in _OF_RECOMMENDATIONS)
-        names = [name for need, all_ in by_default.items() if need in allowed for name in all_]
-    if given.metrics is None and not names:
+        names = tuple(name for need in by_default if need in available for name in by_default[need])
+    if not names:
         raise InputError(
             f"{predictions.where}: without a label column there is no metric of accuracy. For "
-            "recommendations, give the held-out interactions: "
-            f"{spell('test', Blank('FILE'))}. For scored candidates, add a label column (1 for "
-            f"relevant, 0 for not) or map it: {spell('columns', {'label': Blank('NAME')})}. Or "
-            f"name a metric that needs none: {spell('metrics', ['urd@5'])} with "
-            f"{spell('items', Blank('FILE'))}."
+            f"recommendations, give the held-out interactions: {spell('test', Blank('FILE'))}. For "
+            "scored candidates, add a label column (1 for relevant, 0 for not) or map it: "
+            f"{spell('columns', {'label': Blank('NAME')})}."
         )
     wanted = tuple({metric.name: metric for metric in map(parse_metric, names)}.values())
     for metric in wanted:
-        _refuse_unmet(metric, allowed, is_recommended=has_test)
+        for need, table in TABLE_OF_NEED.items():
+            if need in metric.metric.needs and table not in available:
+                raise InputError(
+                    f"Metric '{plain(metric.name)}' needs the {table} table. "
+                    f"Give {spell(table, Blank('FILE'))} or leave the metric out."
+                )
+        if "candidates" in metric.metric.needs and has_test:
+            raise InputError(
+                f"Metric '{metric.name}' compares the relevant candidates with all others, and "
+                "recommendations hold only the first of them. Ask for recall, ndcg or mrr; or give "
+                f"all scored candidates with labels, without {spell('test')}."
+            )
     return tuple(with_ends(wanted, given.better or {}))
 
 
 def with_ends(wanted: Sequence[MetricAtK], better: Mapping[str, bool]) -> Iterator[MetricAtK]:
-    """The same, with the better end of those that have none unless it is said."""
+    """The same metrics, with a better end for those that have none by themselves."""
     ends = {metric.name: metric.metric.higher_is_better for metric in wanted}
     for name in better:
         if name not in ends:
@@ -176,51 +188,21 @@ def with_ends(wanted: Sequence[MetricAtK], better: Mapping[str, bool]) -> Iterat
         yield replace(metric, metric=replace(metric.metric, higher_is_better=end_of))
 
 
-def _refuse_unmet(metric: MetricAtK, allowed: Collection[str], is_recommended: bool) -> None:
-    """An error for a metric that these tables cannot give."""
-    needs = metric.metric.needs
-    for need, table in TABLE_OF_NEED.items():
-        if need in needs and table not in allowed:
-            raise InputError(
-                f"Metric '{plain(metric.name)}' needs the {table} table. "
-                f"Give {spell(table, Blank('FILE'))} or leave the metric out."
-            )
-    if "candidates" in needs and is_recommended:
-        raise InputError(
-            f"Metric '{metric.name}' compares the relevant candidates with all others, and "
-            "recommendations hold only the first places of them. Ask for recall, ndcg, map, "
-            "precision, hit, mrr or coverage; or give all scored candidates with labels, without "
-            f"{spell('test')}."
-        )
-
-
-def _note_ends(wanted: tuple[MetricAtK, ...]) -> Iterator[str]:
-    """A note about columns of which neither end is better."""
-    names = [metric.name for metric in wanted if metric.metric.higher_is_better is None]
-    # what is known to have no better end needs no advice
-    unsaid = [plain(name) for name in names if find_metric(name) is None]
-    if unsaid:
-        ends = {unsaid[0]: Blank("higher")}
-        more = f" and {len(unsaid) - 3:,} more" if len(unsaid) > 3 else ""
-        yield (
-            f"neither end of {listed(unsaid[:3])}{more} is taken as better, so no group is called "
-            f"worse. To say which end is better: {spell('better', ends)} or lower"
-        )
-
-
-def _note_hits(wanted: Sequence[MetricAtK], check: Callable[[float], Note]) -> Iterator[Note]:
-    """What was seen of held-out items that no list misses, down to the deepest cut-off."""
+def _note_hits(
+    wanted: Sequence[MetricAtK], tables: Mapping[str, Table], *seen: Any
+) -> Iterator[Note]:
+    """A note where lists hold no held-out items, or all of them; see `check_joined`."""
     counting = [metric.k or np.inf for metric in wanted if "labels" in metric.metric.needs]
     if counting:
-        yield check(max(counting))
+        yield check_joined(tables, *seen, max(counting))
 
 
 def _fitting(wanted: tuple[MetricAtK, ...], inputs: AuditInputs) -> tuple[MetricAtK, ...]:
     """The default metrics no deeper than the lists."""
-    piece = inputs.tables["predictions"].row_slice
     longest = np.diff(inputs.candidates.offsets).max(initial=0)
-    if piece is not None and piece.longest is not None:
-        longest = piece.longest  # all parts have the same metrics
+    part = inputs.tables["predictions"].row_slice
+    if part is not None and part.longest is not None:
+        longest = part.longest  # all parts have the same metrics
     k = int(min(DEEPEST, max(longest, 1)))
     deep = {*_OF_RECOMMENDATIONS} if "test" in inputs.tables else set()
     deep |= {*_BY_DEFAULT["against_lists"]} if "against_lists" in inputs.tables else set()
@@ -241,10 +223,9 @@ class ShortListsNote(Note):
         deeper = [plain(name) for name, k in self.cuts if k > self.longest]
         if not deeper or not self.longest:
             return ""
-        looks = "looks" if len(deeper) == 1 else "look"
         return (
-            f"no list in {self.where} has more than {self.longest:,} items, so {', '.join(deeper)} "
-            f"{looks} at the first {self.longest:,} alone"
+            f"no list in {self.where} has more than {self.longest:,} items, fewer than the cut-off "
+            f"of {', '.join(deeper)}"
         )
 
 
@@ -288,8 +269,8 @@ def _note_labels(inputs: AuditInputs, wanted: tuple[MetricAtK, ...]) -> Iterator
         table.defer_refusal(
             "labels",
             f"{table.where}: '{column}' runs from {low:g} to {high:g} and is never 0, so every "
-            f"candidate would be relevant for {counting[0]}; these look like ratings. Say from "
-            f"which one on: {suggest_threshold(column, low, high)}. Or ask for ndcg alone, which "
+            f"candidate would be relevant for {counting[0]}; these look like ratings. Give a "
+            f"threshold: {suggest_threshold(column, low, high)}. Or ask for ndcg alone, which "
             "weighs by them.",
         )
     least = float(labels.min(where=labels > 0, initial=np.inf))
@@ -319,16 +300,6 @@ class ItemsRead(NamedTuple):
         is_sum = np.array([not share.is_mean for share in self.shares])[:, None]
         return Ratio.of(above, below, is_sum | (below > 0))
 
-    @property
-    def n_adding_nothing(self) -> dict[str, int]:
-        """Units that are due nothing and get nothing, of each metric that is a ratio of sums."""
-        return {
-            metric.name: int((~((above > 0) | (below > 0))).sum())
-            for metric, share in zip(self.wanted, self.shares, strict=True)
-            if not share.is_mean
-            for above, below in [share.parts(self.shown.catalogue)]
-        }
-
 
 def read_items(
     predictions: Any,
@@ -355,8 +326,8 @@ def read_items(
     if shown.wanted is not None:
         n_wanted = np.diff(shown.wanted.rows.offsets)
         seen = np.diff(shown.candidates.offsets), n_wanted, n_wanted > 0, shown.n_missed
-        check = partial(check_joined, tables, *seen, len(catalogue.item_keys))
-        shown = replace(shown, notes=(*shown.notes, *_note_hits(wanted, check)))
+        notes = _note_hits(wanted, tables, *seen, len(catalogue.item_keys))
+        shown = replace(shown, notes=(*shown.notes, *notes))
     inputs = _as_users(catalogue, values, shown, given, tables)
     # metrics whose values are read from where they were put
     looked_up = tuple(
@@ -370,26 +341,22 @@ def _open_for_items(predictions: Any, given: TableOptions) -> dict[str, Table]:
     columns = given.columns or {}
     check_mapping(columns)
     given.refuse_gain()
-    refusals = {
+    of_users = {
         "values": given.values is not None,
         "users": given.users is not None,
         "adjust_for": bool(given.adjust_for),
         "against_lists": given.against_lists is not None,
         "missing_lists": given.missing_lists == "drop",
     }
-    if any(refusals.values()):
-        name = next(name for name, is_given in refusals.items() if is_given)
-        raise InputError(
-            f"{spell(name)} is about users, and {spell('side', 'items')} compares items by columns "
-            f"of the items table. Leave out {spell(name)}."
-        )
-    if predictions is None:
-        raise InputError("The predictions table is missing. Give a path or a table.")
-    if given.items is None:
-        raise InputError(
-            f"{spell('side', 'items')} compares items by their attributes. Give them: "
-            f"{spell('items', Blank('FILE'))}"
-        )
+    for name, is_given in of_users.items():
+        if is_given:
+            raise InputError(
+                f"{spell(name)} is about users, and {spell('side', 'items')} compares items. Leave "
+                f"out {spell(name)}."
+            )
+    if predictions is None or given.items is None:
+        missing = "predictions" if predictions is None else "items"
+        raise InputError(f"The {missing} table is missing. Give a path or a table.")
     sources = {
         "predictions": predictions,
         "test": given.test,

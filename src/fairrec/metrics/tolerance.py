@@ -31,26 +31,24 @@ def parse_tolerance(tolerance: Tolerance | None, wanted: Sequence[MetricAtK]) ->
 def by_name(tolerance: Tolerance, names: Sequence[str]) -> Tolerance:
     """The same by the names that metrics have in a result; other names are errors."""
     by_metric: dict[str, Amount] = {}
-    for given, amount in tolerance.by_metric:
-        name = _name_in(names, given)
+    for asked, amount in tolerance.by_metric:
+        name = asked
+        if asked not in names:
+            # as metrics are named: NDCG@10 is ndcg@10, and ndcg has its usual cut-off
+            with suppress(FairRecError):
+                name = parse_metric(asked, side_of(asked)).name
+        if name not in names:
+            raise InputError(
+                f"{spell('tolerance')}: {unknown_name('audited metric', asked, names)}"
+            )
         if name in by_metric:
             raise InputError(f"{spell('tolerance')}: '{plain(name)}' is named twice.")
         by_metric[name] = amount
-    others = tolerance.others
-    # a share fits any metric, an amount has the units of one
-    if others is not None and not others.is_share and {*names} == {*by_metric}:
-        raise InputError(
-            f"{spell('tolerance', str(others))}: every metric that is audited has an amount of "
-            "its own, so this one is for none. Leave it out."
-        )
-    return Tolerance(tuple(by_metric.items()), others)
+    return Tolerance(tuple(by_metric.items()), tolerance.others)
 
 
 def refuse_unfit(tolerance: Tolerance | None, metric: MetricAtK, low: float, high: float) -> None:
-    """An error for an amount that would rule out everything, or a share that says nothing.
-
-    No group is worse by as much as values are apart, and a mean is no measure where values have
-    both signs.
+    """An error for an amount as large as the range of values, or a share of a mean of both signs.
 
     Parameters
     ----------
@@ -81,14 +79,3 @@ def refuse_unfit_to(tolerance: Tolerance | None, measured: Measured) -> None:
         low = float(known.min(initial=math.inf))
         high = float(known.max(initial=-math.inf)) if measured.is_complete else math.inf
         refuse_unfit(tolerance, metric, low, high)
-
-
-def _name_in(names: Sequence[str], given: str) -> str:
-    """As metrics themselves are named: `NDCG@10` is `ndcg@10`, and `ndcg` has its usual cut-off."""
-    name = given
-    if given not in names:
-        with suppress(FairRecError):
-            name = parse_metric(given, side_of(given)).name
-    if name not in names:
-        raise InputError(f"{spell('tolerance')}: {unknown_name('audited metric', given, names)}")
-    return name
