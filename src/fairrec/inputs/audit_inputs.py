@@ -15,10 +15,9 @@ from fairrec.core.errors import InputError, UnknownNameError, listed, plain, unk
 from fairrec.core.options import Blank, spell
 from fairrec.inputs.candidates import CandidateLists, read_candidates, refuse_unknown_users
 from fairrec.inputs.columns import check_mapping, refuse_unused
-from fairrec.inputs.held_out import read_held_out
+from fairrec.inputs.held_out import check_hits, read_held_out
 from fairrec.inputs.ids import find_positions, gather_lists, list_bounds
-from fairrec.inputs.mismatched_ids import compare_item_ids
-from fairrec.inputs.notes import N, Note, Notes, RowsNote, in_words
+from fairrec.inputs.notes import N, Note, Notes, in_words
 from fairrec.inputs.order import TiedLists
 from fairrec.inputs.side_data import (
     SideData,
@@ -256,7 +255,7 @@ def lists_and_held_out(
         f"{N} rows of {table.where} have the lowest score there is, by which a library fills lists "
         "that are too short; they are no recommendations and left out"
     )
-    notes: Notes = (*held_out.notes, RowsNote(filling, (n_padding,)))
+    notes: Notes = (*held_out.notes, Note(filling, (n_padding,)))
     if table.find("label"):
         notes += (
             f"the labels in {table.where} are not looked at: {test.where} says what is relevant",
@@ -285,7 +284,7 @@ def lists_and_held_out(
         )
     of_lists = held_out.take(row_of_list)
     labels = of_lists.labels(candidates.offsets, candidates.items, candidates.item_ids)
-    notes += (compare_item_ids(table, test, candidates, labels, row_of_list, held_out),)
+    notes += (check_hits(table, test, labels),)
     return UserLists(
         replace(
             candidates,

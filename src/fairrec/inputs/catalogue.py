@@ -15,7 +15,7 @@ from fairrec.core.errors import InputError, UnknownNameError, listed, plain, unk
 from fairrec.core.kernels import kernel
 from fairrec.core.options import spell
 from fairrec.inputs.candidates import CandidateLists, read_candidates
-from fairrec.inputs.held_out import read_held_out
+from fairrec.inputs.held_out import check_hits, read_held_out
 from fairrec.inputs.ids import (
     encode,
     find_positions,
@@ -24,14 +24,7 @@ from fairrec.inputs.ids import (
     ids_as_integers_or_text,
     list_bounds,
 )
-from fairrec.inputs.mismatched_ids import compare_item_ids
-from fairrec.inputs.notes import (
-    ItemsNote,
-    N,
-    Note,
-    Notes,
-    RowsNote,
-)
+from fairrec.inputs.notes import N, Note, Notes, note_items
 from fairrec.inputs.side_data import read_history
 from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table
@@ -97,7 +90,7 @@ def read_catalogue(table: Table, by: Sequence[str], unit: str = "") -> Catalogue
     for spec in specs:
         _refuse_unlike(columns[spec.name], codes.astype(np.int64), ids, first, table, unit)
     without = f"{N} of {N} items of {table.where} have no '{plain(unit)}' and are left out"
-    note = ItemsNote(without, (int((~is_known).sum()), len(is_known)))
+    note = note_items(without, int((~is_known).sum()), len(is_known))
     units = Users(ids, ids, columns[first], specs, table.where)
     keys, of_item = items.keys.filter(is_known), codes.astype(np.int64)
     return Catalogue(units, keys, of_item, called, items.keys.filter(~is_known), (note,))
@@ -215,25 +208,25 @@ def read_exposure_log(
         relevant=None if is_of_all else given.relevant,
     )
     filling = f"{N} rows of {table.where} fill lists that are too short, and are left out"
-    notes: list[Note | str] = [RowsNote(filling, (n_padding,))]
+    notes: list[Note | str] = [Note(filling, (n_padding,))]
     items, is_unknown = _locate_items(candidates.item_ids, catalogue, table, tables["items"])
     no_row = f"{N} of {N} items have no row in {tables['items'].where}; "
     n_rows = int(np.bincount(candidates.items, minlength=len(items))[is_unknown].sum())
     keep = f"{table.where}: {no_row}they keep their places ({N} rows) and are in no group"
-    notes.append(ItemsNote(keep, (int(is_unknown.sum()), len(items), n_rows)))
+    notes.append(note_items(keep, int(is_unknown.sum()), len(items), n_rows))
     wanted, seen, n_missed = None, None, 0
     if "test" in tables:
         test = tables["test"]
         held_out = read_held_out(test, users, table.where, given.relevant, given.gain)
         places, is_unknown = _locate_items(held_out.item_ids, catalogue, test, tables["items"])
         due = f"{test.where}: {no_row}what is due to them goes to no group"
-        notes += [*held_out.notes, ItemsNote(due, (int(is_unknown.sum()), len(places)))]
+        notes += [*held_out.notes, note_items(due, int(is_unknown.sum()), len(places))]
         of_lists = held_out.take(row_of_list)
         wanted = Wanted(Rows(of_lists.offsets, places[of_lists.items]), of_lists.gains)
         labels = of_lists.labels(candidates.offsets, candidates.items, candidates.item_ids)
         # held-out items of users without a list are missed too
         n_missed = len(wanted.gains) - int(np.count_nonzero(labels)) + held_out.n_unknown
-        notes.append(compare_item_ids(table, test, candidates, labels, row_of_list, held_out))
+        notes.append(check_hits(table, test, labels))
     shown = ExposureLog(
         candidates, catalogue, items, is_of_all, wanted, None, (), threads, n_missed
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -14,14 +15,7 @@ from fairrec.core.kernels import kernel
 from fairrec.core.options import spell
 from fairrec.inputs.columns import Relevance, compared_column, number_column
 from fairrec.inputs.ids import encode_ids, find_positions, gather_lists, list_bounds
-from fairrec.inputs.notes import (
-    GradesNote,
-    JoinedNote,
-    N,
-    Note,
-    Notes,
-    RowsNote,
-)
+from fairrec.inputs.notes import CHECK_FIRST, N, Note, Notes
 from fairrec.inputs.tables import Table
 
 
@@ -127,7 +121,7 @@ def read_held_out(
     repeat = (
         f"{table.where}: {N} of {N} held-out rows repeat a user and item; such a pair counts once"
     )
-    notes.append(RowsNote(repeat, n_repeated))
+    notes.append(Note(repeat, n_repeated))
     return HeldOut(
         list_bounds(np.bincount(rows, minlength=len(user_ids))),
         items,
@@ -182,8 +176,15 @@ def _about_grades(gains: FloatArray, column: str, is_gain: bool, table: Table) -
         f"Fix it, or say which rows are relevant: {spell('relevant', f'{column}>=0')}",
     )
     zero = f"{table.where}: the {N} rows with 0 in '{plain(column)}' are not relevant"
-    notes: list[Note] = [RowsNote(zero, (int((gains == 0).sum()),))]
-    return notes if is_gain else [GradesNote(table.where, column, least, high), *notes]
+    notes = [Note(zero, (int((gains == 0).sum()),))]
+    if not is_gain:
+        alike = (
+            f"{CHECK_FIRST}{table.where}: held-out items count alike, whatever their "
+            f"'{plain(column)}' ({N} to {N}). To weigh ndcg by it: {spell('gain', column)}; to "
+            f"count only some: {spell('relevant', f'{column}>=NUMBER')}"
+        )
+        notes.append(Note(alike, (least, high), (min, max), operator.lt))
+    return notes
 
 
 def _about_relevance(is_met: FloatArray, relevant: Relevance, table: Table) -> list[Note]:
@@ -197,12 +198,10 @@ def _about_relevance(is_met: FloatArray, relevant: Relevance, table: Table) -> l
         "relevant; choose another threshold.",
     )
     text = f"{table.where}: {N} of {N} held-out rows meet {relevant}"
-    return [RowsNote(text, (n_met, len(is_met)))]
+    return [Note(text, (n_met, len(is_met)))]
 
 
-def _about_unknown_users(
-    users: pl.Series, rows: CodeArray, table: Table, users_where: str
-) -> RowsNote:
+def _about_unknown_users(users: pl.Series, rows: CodeArray, table: Table, users_where: str) -> Note:
     """Users of the test table without attributes are counted; if all are, that is an error."""
     is_unknown = pl.Series(rows < 0)
     unknown = users.filter(is_unknown).unique(maintain_order=True)
@@ -213,7 +212,7 @@ def _about_unknown_users(
         f"{listed(unknown.head(3).to_list())}. Check that both tables use the same user ids.",
     )
     text = f"{N} users of {table.where} are not in {users_where} and are left out"
-    return RowsNote(text, (len(unknown),))
+    return Note(text, (len(unknown),))
 
 
 @kernel
@@ -239,6 +238,26 @@ def _mark_gains(
                 labels[row] = gain_of[items[row]]
 
 
+def check_hits(table: Table, test: Table, labels: FloatArray) -> Note:
+    """A note where no recommended item is held out for its user, as with ids of another table.
+
+    Parameters
+    ----------
+    labels : (n_recommended,), above 0 where an item is held out for its user
+    """
+    text = (
+        f"{CHECK_FIRST}not one item in {table.where} is held out for its user. Check that "
+        f"{test.where} is the test table, and that both tables have the same item ids: a library "
+        "may have numbered items by itself"
+    )
+    return Note(text, (int(np.count_nonzero(labels)),), applies=operator.not_)
+
+
+_FEW, _ENOUGH = 20, 100
+"""Lists that find nine in ten of so many held-out items miss one in 88% and 99.997% of cases."""
+_SHARE_WITHOUT = 0.01
+
+
 def check_joined(
     tables: Mapping[str, Table],
     lengths: IntArray,
@@ -247,8 +266,8 @@ def check_joined(
     n_missed: int,
     n_items: int,
     k: float,
-) -> JoinedNote:
-    """An error where nothing held out is missed, for want of all that was; else what was seen.
+) -> Note:
+    """A note, or an error, where held-out items are only those that were recommended.
 
     Parameters
     ----------
@@ -257,24 +276,28 @@ def check_joined(
     n_items : that could be in a list
     k : the largest cut-off of a metric that counts them
     """
-    test, is_list = tables["test"], lengths > 0
-    longest = int(lengths.max(initial=0))
+    test, is_list, n_held_out = tables["test"], lengths > 0, int(n_relevant.sum())
+    # candidates that were drawn to contain what is held out are longer
+    is_short = lengths.max(initial=0) <= k
+    # lists with most of the items cannot miss much
+    is_covering = 2 * int(lengths.sum()) > n_items * int(is_list.sum())
     # what no list of candidates has may be held out and not relevant; a join may have filled in 0
-    is_without = n_relevant == 0 if longest <= k else ~has_rows
-    n_lists = int(is_list.sum())
-    note = JoinedNote(
-        tables["predictions"].where,
-        test.where,
-        k,
-        n_held_out=int(n_relevant.sum()),
-        n_missed=n_missed,
-        n_lists=n_lists,
-        n_without=int(is_without[is_list].sum()),
-        longest=longest,
-        is_covering=2 * int(lengths.sum()) > n_items * n_lists,
+    is_without = n_relevant == 0 if is_short else ~has_rows
+    has_lost_users = is_without[is_list].sum() > _SHARE_WITHOUT * is_list.sum()
+    text = (
+        f"{test.where}: every held-out item is in its user's list. A table that was joined with "
+        "the recommendations has lost all that they missed, and recall is 1 whatever they are "
+        "worth: give the whole held-out table. If these are candidates that were drawn to contain "
+        "what is held out, or clicks on the lists as served, give them as labels: a column label "
+        f"in {tables['predictions'].where}, without {spell('test')}"
     )
-    if note.is_refused:
-        test.defer_refusal("hits", f"{test.where}: {note.remedy}")
-    elif n_missed:
+    if n_missed:
         test.clear("hits")
-    return note
+    elif is_short and has_lost_users and not is_covering and n_held_out >= _ENOUGH:
+        test.defer_refusal("hits", f"{text}.")
+    n_odd = n_held_out if not is_covering and (has_lost_users or is_short) else 0
+    return Note(f"{CHECK_FIRST}{text}", (n_missed, n_odd), applies=_are_all_hits)
+
+
+def _are_all_hits(n_missed: int, n_held_out: int) -> bool:
+    return not n_missed and n_held_out >= _FEW

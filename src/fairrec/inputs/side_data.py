@@ -21,7 +21,7 @@ from fairrec.inputs.ids import (
     ids_as_integers_or_text,
     list_bounds,
 )
-from fairrec.inputs.notes import CHECK_FIRST, ItemsNote, N, Note, Notes, RowsNote
+from fairrec.inputs.notes import CHECK_FIRST, N, Note, Notes, note_items
 from fairrec.inputs.order import rows_in_order
 from fairrec.inputs.tables import Table
 from fairrec.inputs.users import Users, list_values
@@ -70,7 +70,7 @@ def read_categories(table: Table, item_ids: pl.Series) -> tuple[Categories, Note
         f"{N} of {N} candidate items have no category ({N} are not in {table.where}); pairs with "
         "them are left out of URD"
     )
-    note = ItemsNote(text, (int((counts == 0).sum()), len(item_ids), int((rows < 0).sum())))
+    note = note_items(text, int((counts == 0).sum()), len(item_ids), int((rows < 0).sum()))
     return Categories(offsets, codes[order].astype(np.int32)), note
 
 
@@ -115,7 +115,7 @@ def read_item_columns(
             f"their places are left out of [{plain(one)}]"
         )
         unknown = int(np.isnan(found[one]).sum())
-        notes.append(ItemsNote(text, (unknown, len(item_ids), int((rows < 0).sum()))))
+        notes.append(note_items(text, unknown, len(item_ids), int((rows < 0).sum())))
     return found, notes
 
 
@@ -290,7 +290,7 @@ def read_popularity(
         "Check that its user ids are those of the predictions.",
     )
     absent = f"{N} of {N} candidate items do not occur in {table.where}; their popularity is 0"
-    note = ItemsNote(absent, (int((at < 0).sum()), len(item_ids)))
+    note = note_items(absent, int((at < 0).sum()), len(item_ids))
     is_head = (at >= 0) & most_popular(n_per_item)[np.maximum(at, 0)]
     return Popularity(per_item, history, percent, is_head), note
 
@@ -421,7 +421,7 @@ def in_order(lists: CandidateLists) -> OtherLists:
 
 def read_other_lists(
     table: Table, everyone: Users, row_of_list: IntArray, item_ids: pl.Series
-) -> tuple[OtherLists, RowsNote]:
+) -> tuple[OtherLists, Note]:
     """The lists of the audited users in another table, and how many have none there.
 
     Parameters
@@ -446,7 +446,7 @@ def read_other_lists(
     found = OtherLists(offsets, items, n_items).for_lists(list_of_row[row_of_list])
     n_without = int((np.diff(found.offsets) == 0).sum())
     text = f"{N} of {N} users have no list in {table.where}, so nothing to compare theirs with"
-    return found, RowsNote(text, (n_without, len(row_of_list)))
+    return found, Note(text, (n_without, len(row_of_list)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from fairrec.inputs.binning import Binning, bin_numbers, parse_binning
 from fairrec.inputs.formats import RowSlice
 from fairrec.inputs.frames import Rows, Source
 from fairrec.inputs.ids import encode, ids_as_integers_or_text
+from fairrec.inputs.notes import CHECK_FIRST
 from fairrec.inputs.tables import Table
 
 Value = bool | int | float | str
@@ -131,6 +132,27 @@ def multivalued_column(name: str, values: Iterable[object]) -> str | None:
     answers = {*values} - {MISSING, OTHER}
     is_split = bool(is_one) and name.endswith(CLOSE) and {HAS, LACKS} >= answers
     return column if is_split else None
+
+
+def describe_alike_values(name: str, values: Iterable[object]) -> str:
+    """A note on values of an attribute that differ only in how they are written; or nothing.
+
+    >>> describe_alike_values("gender", ["F", "M", "f"])[:38]
+    "check: attribute 'gender': 2 values di"
+    >>> describe_alike_values("gender", ["F", "M"])
+    ''
+    """
+    texts = pl.Series([value for value in values if isinstance(value, str)], dtype=pl.String)
+    # NFKC, and without characters that have no width
+    forms = texts.unique().str.normalize("NFKC").str.to_lowercase().str.normalize("NFC")
+    forms = forms.str.replace_all(r"\p{Cf}", "").str.replace_all(r"\s+", " ").str.strip_chars()
+    n = int(forms.str.replace(r"^0+(\d)", "$1").is_duplicated().sum())
+    if not n:
+        return ""
+    return (
+        f"{CHECK_FIRST}attribute '{plain(name)}': {n:,} values differ from another only in case, "
+        "blanks, leading zeros or Unicode form, and are groups of their own"
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,7 +24,7 @@ from fairrec.inputs.candidates import CandidateLists
 from fairrec.inputs.catalogue import Catalogue, ExposureLog, read_catalogue, read_exposure_log
 from fairrec.inputs.columns import check_mapping, refuse_unused, suggest_threshold
 from fairrec.inputs.held_out import check_joined
-from fairrec.inputs.notes import Note, over_parts
+from fairrec.inputs.notes import N, Note
 from fairrec.inputs.partition import refuse_large
 from fairrec.inputs.side_data import SideData
 from fairrec.inputs.table_options import TableOptions
@@ -97,8 +98,13 @@ def read_inputs(
     lists = inputs.candidates
     if "test" in opened:
         longest = int(np.diff(lists.offsets).max(initial=0))
-        cuts = tuple((metric.name, metric.k) for metric in wanted if metric.k)
-        notes.append(ShortListsNote(opened["predictions"].where, cuts, longest))
+        for k in sorted({metric.k for metric in wanted if metric.k}):
+            names = ", ".join(metric.name for metric in wanted if metric.k == k)
+            short = (
+                f"no list in {opened['predictions'].where} has more than {N} items, fewer than "
+                f"the cut-off of {names}"
+            )
+            notes.append(Note(short, (longest,), max, partial(_are_short, k)))
     if lists.held_out is not None and lists.labels is not None and has_scores:
         n_relevant = lists.held_out.n_relevant
         n_missed = int(n_relevant.sum()) - int(np.count_nonzero(lists.labels)) + len(inputs.absent)
@@ -211,50 +217,6 @@ def _fitting(wanted: tuple[MetricAtK, ...], inputs: AuditInputs) -> tuple[Metric
     )
 
 
-@dataclass(frozen=True)
-class ShortListsNote(Note):
-    """Recommendations end before the cut-off of a metric."""
-
-    where: str
-    cuts: tuple[tuple[str, int], ...]
-    longest: int = over_parts(max)
-
-    def __str__(self) -> str:
-        deeper = [plain(name) for name, k in self.cuts if k > self.longest]
-        if not deeper or not self.longest:
-            return ""
-        return (
-            f"no list in {self.where} has more than {self.longest:,} items, fewer than the cut-off "
-            f"of {', '.join(deeper)}"
-        )
-
-
-@dataclass(frozen=True)
-class LabelsNote(Note):
-    """What labels mean that are not 0 and 1."""
-
-    where: str
-    column: str
-    low: float = over_parts(min)
-    high: float = over_parts(max)
-    least: float = over_parts(min)
-
-    def __str__(self) -> str:
-        if self.low > 0:
-            return (
-                f"{self.where}: every candidate is relevant, so no list can miss anything. If only "
-                "the hits were kept, give the recommendations as they were, and the held-out "
-                f"interactions: {spell('test', Blank('FILE'))}"
-            )
-        if self.least < self.high or self.low < min(0, self.high):
-            return (
-                f"'{self.column}' runs from {self.low:g} to {self.high:g}: ndcg weighs by it, and "
-                "metrics that count relevant items count every candidate above 0. To count some "
-                f"alone, all alike: {suggest_threshold(self.column, self.low, self.high)}"
-            )
-        return ""
-
-
 def _note_labels(inputs: AuditInputs, wanted: tuple[MetricAtK, ...]) -> Iterator[Note]:
     """A note where labels are grades; an error where they look like ratings."""
     labels, table = inputs.candidates.labels, inputs.tables["predictions"]
@@ -273,8 +235,27 @@ def _note_labels(inputs: AuditInputs, wanted: tuple[MetricAtK, ...]) -> Iterator
             f"threshold: {suggest_threshold(column, low, high)}. Or ask for ndcg alone, which "
             "weighs by them.",
         )
+    all_relevant = (
+        f"{table.where}: every candidate is relevant, so no list can miss anything. If only the "
+        "hits were kept, give the recommendations as they were, and the held-out interactions: "
+        f"{spell('test', Blank('FILE'))}"
+    )
+    yield Note(all_relevant, (low,), min)
+    graded = (
+        f"'{column}' runs from {N} to {N}: ndcg weighs by it, and metrics that count relevant "
+        "items count every candidate above 0. To count only some, all alike: "
+        f"{spell('relevant', f'{column}>=NUMBER')}"
+    )
     least = float(labels.min(where=labels > 0, initial=np.inf))
-    yield LabelsNote(table.where, column, low, high, least)
+    yield Note(graded, (low, high, least), (min, max, min), _are_grades)
+
+
+def _are_short(k: int, longest: int) -> bool:
+    return 0 < longest < k
+
+
+def _are_grades(low: float, high: float, least: float) -> bool:
+    return low <= 0 and (least < high or low < min(0, high))
 
 
 class ItemsRead(NamedTuple):

@@ -17,7 +17,6 @@ from pydantic import BaseModel
 
 from fairrec.core.audited_entity import Unit
 from fairrec.groups.group import GroupValue
-from fairrec.inputs.mismatched_ids import ALIKE, EXAMPLES
 from fairrec.inputs.users import Value
 from fairrec.result.metric_schema import MetricResult
 from fairrec.result.schema import Adjustment, AttributeSummary, AuditSummary, Hidden
@@ -301,8 +300,6 @@ class _Rule:
 
     def note(self, note: str) -> str:
         """A note without small numbers of users and without values, which may be of few users."""
-        if note.startswith(ALIKE):
-            note = note.partition(EXAMPLES)[0]
 
         def said(found: re.Match[str]) -> str:
             n = int(found[0].replace(",", ""))

@@ -17,10 +17,9 @@ from fairrec.core.version import __version__, installed_versions
 from fairrec.groups.grouping import Grouping
 from fairrec.inputs.audit_inputs import InputMetadata
 from fairrec.inputs.formats import checksum
-from fairrec.inputs.mismatched_ids import describe_alike_values
 from fairrec.inputs.notes import CHECK_FIRST
 from fairrec.inputs.tables import Table
-from fairrec.inputs.users import MISSING, Attribute
+from fairrec.inputs.users import MISSING, Attribute, describe_alike_values
 from fairrec.metrics import MetricAtK
 from fairrec.result.metric_result import DescribedMetric, PooledMetric
 from fairrec.result.metric_schema import MetricResult
