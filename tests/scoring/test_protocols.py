@@ -14,7 +14,7 @@ from fairrec.scoring.protocols import PROTOCOLS
 from tests.scoring.http.served_world import N_USERS, FaultyServer, answer_of, audit, in_process
 
 PATHS = {"json": "", "oip": "/v2/models/m", "tfserving": "/v1/models/m"}
-QUICK = {"first_wait": 0.01, "longest_wait": 0.05, "rows_per_call": 400}
+QUICK = {"rows_per_call": 400}
 COLUMNS = {"user_id": np.array([7, 8]), "item_id": np.array(["1", "2"], dtype=object)}
 
 
@@ -60,13 +60,14 @@ def test_a_model_that_is_not_there_is_said_before_anything_is_asked(
     mode, protocol, path, says, server: FaultyServer
 ):
     url, tag = server.address(mode, path)
-    with pytest.raises(ScoringError, match="is not ready to be asked") as caught:
+    with pytest.raises(ScoringError, match="is not ready") as caught:
         audit(fairrec.Endpoint(url, protocol=protocol, **QUICK, retries=0))
     assert says in str(caught.value)
     assert server.batches(tag) == []
 
 
-def test_a_model_that_still_loads_is_waited_for(server: FaultyServer):
+def test_a_model_that_still_loads_is_waited_for(server: FaultyServer, monkeypatch):
+    monkeypatch.setattr("fairrec.scoring.http_client.FIRST_WAIT", 0.01)
     url, _ = server.address("not-ready", PATHS["oip"])
     result = audit(fairrec.Endpoint(url, **QUICK))
     assert result.summary.search.faults == {"HTTP 503": 3}

@@ -27,7 +27,7 @@ EndpointOption = Annotated[
     Option("A model behind HTTP to ask: http://host/v2/models/ranker", MODEL),
 ]
 OnnxOption = Annotated[Path | None, Option("A model in an ONNX file to ask", MODEL)]
-HOW_ASKED = Flags(EndpointOptions, without=("first_wait", "longest_wait"))
+HOW_ASKED = Flags(EndpointOptions)
 HowAsked = Annotated[Given, HOW_ASKED]
 
 _FOR_MODELS = list_options(OnnxOptions).keys() - list_options(CallOptions)

@@ -296,5 +296,5 @@ def _without_secrets(said: str, tracking_uri: str) -> str:
         token = os.environ.get(f"MLFLOW_TRACKING_{name}", "")
         # one with a line break, as from a file, is told escaped
         for secret in (token, repr(token)[1:-1], token.strip()):
-            said = Secrets(tracking_uri.partition("?")[2], [secret]).redact(said)
+            said = Secrets(tracking_uri.partition("?")[2], secret).redact(said)
     return re.sub(r"//[^/\s]+@", "//***@", said)

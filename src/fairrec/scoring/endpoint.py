@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import ipaddress
 import json
 import math
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qsl, quote, urlencode, urlsplit
+from urllib.parse import parse_qsl, quote, urlsplit
 
 from fairrec.core.arrays import AnyArray
 from fairrec.core.errors import InputError, ScoringError, keep_spellings, plain
@@ -28,10 +27,9 @@ if TYPE_CHECKING:
 
 
 _DIGEST_ROUNDS = 200_000
-"""Each guess at a secret in a query shall cost some time."""
+"""A guess at a secret in a query is to cost some time."""
 _SHORTEST_SECRET = 4
 """Shorter values of a query, such as `v=2`, are no secrets, and occur in any text."""
-_SHORTEST_BASE64 = 6
 
 
 @documented(EndpointOptions)
@@ -45,8 +43,7 @@ class Endpoint(Model):
     url : `http://HOST/v2/models/NAME` (oip), `http://HOST/v1/models/NAME` (tfserving), or where
         batches are posted (json)
     protocol, features, inputs, output, concurrency, rows_per_call, rate : see EndpointOptions
-    timeout, retries, token_env, query_env, max_reply_mb : see EndpointOptions
-    first_wait, longest_wait : see EndpointOptions
+    timeout, retries, token_env : see EndpointOptions
     """
 
     def __init__(self, url: str, **options: Any) -> None:
@@ -68,8 +65,8 @@ class Endpoint(Model):
         self._pace = Pace(self.options.rate)
         self._client: JsonClient | None = None
         self._metadata: ModelMetadata | None = None
-        # what is not set is an error now; the client alone keeps what is
-        read_secrets(self.options, self._address)
+        # an unset variable is an error now; the client alone keeps the token
+        read_token(self.options.token_env, self._address)
 
     def __repr__(self) -> str:
         return f"Endpoint({self.address!r}, {self.options!r})"
@@ -82,9 +79,7 @@ class Endpoint(Model):
                 self._metadata = self._wire.open(self._open_client())
             except ScoringError as error:
                 # of its own kind: a server that is away now may be back later
-                raise type(error)(
-                    f"{self.who} is not ready to be asked: {keep_spellings(error)}"
-                ) from error
+                raise type(error)(f"{self.who} is not ready: {keep_spellings(error)}") from error
 
     @property
     def metadata(self) -> ModelMetadata:
@@ -97,16 +92,13 @@ class Endpoint(Model):
         """Protocol, address, a digest of its query, the version the server states, features."""
         options, version = self.options, self.metadata.version
         digest = self._address.query_digest()
-        return " ".join(
-            [
-                *(options.protocol, self._address.url),
-                *([f"query {digest}"] if digest else []),
-                *([f"version {version}"] if version else []),
-                *([",".join(map(str, self.features))] if self.features else []),
-                *(f"{name}={column}" for name, column in sorted(options.inputs.items())),
-                *([f"output {options.output}"] if options.output else []),
-            ]
-        )
+        parts = [options.protocol, self._address.url]
+        parts += [f"query {digest}"] if digest else []
+        parts += [f"version {version}"] if version else []
+        parts += [",".join(map(str, self.features))] if self.features else []
+        parts += [f"{name}={column}" for name, column in sorted(options.inputs.items())]
+        parts += [f"output {options.output}"] if options.output else []
+        return " ".join(parts)
 
     def bind(self, columns: Mapping[str, AnyArray]) -> tuple[ModelInput, ...]:
         """The inputs the model takes."""
@@ -117,7 +109,7 @@ class Endpoint(Model):
         """One number per pair, as the server returned them."""
         n_pairs = len(next(iter(inputs.values())))
         body = self._wire.body(inputs)
-        reply = self._open_client().request("POST", self._wire.url, body)
+        reply = self._open_client().post(self._wire.url, body)
         return self._wire.read_scores(reply, n_pairs)
 
     def faults(self) -> dict[str, int]:
@@ -133,7 +125,7 @@ class Endpoint(Model):
         self._pace.stop()
 
     def close(self) -> None:
-        """Let go of the connections; whoever asks next has all the time again."""
+        """Close the connections; a later use has all the time again."""
         self._pace.end_at(math.inf)
         if self._client is not None:
             self._client.close()
@@ -143,12 +135,8 @@ class Endpoint(Model):
         if self._client is None:
             from fairrec.scoring.http_client import JsonClient
 
-            address = self._address
-            token, values = read_secrets(self.options, address)
-            query = "&".join(filter(None, [address.query, urlencode(values, quote_via=quote)]))
-            self._client = JsonClient(
-                self.options, self._pace, address.is_encrypted, query, token, values.values()
-            )
+            token = read_token(self.options.token_env, self._address)
+            self._client = JsonClient(self.options, self._pace, self._address.query, token)
         return self._client
 
 
@@ -174,13 +162,13 @@ class Address:
 
     @property
     def keeps_secrets(self) -> bool:
-        """Whether nobody on the way can read what is sent: encrypted, or on this machine."""
+        """Whether what is sent can be read on the way: not if encrypted, or on this machine."""
         with suppress(ValueError):
             return self.is_encrypted or ipaddress.ip_address(self.host).is_loopback
         return self.is_encrypted or self.host == "localhost"
 
     def query_digest(self) -> str:
-        """Tells queries of an address apart without showing them, and slowly on purpose."""
+        """Distinguishes queries of an address without showing them, and slowly on purpose."""
         if not self.query:
             return ""
         key = hashlib.pbkdf2_hmac("sha256", self.query.encode(), self.url.encode(), _DIGEST_ROUNDS)
@@ -218,59 +206,49 @@ def parse_address(text: str) -> Address:
     )
 
 
-def read_secrets(options: EndpointOptions, address: Address) -> tuple[str, dict[str, str]]:
-    """The token, empty without a variable, and values of the query by key, of the environment."""
-    token = ""
-    if options.token_env is not None:
-        token = _read_variable(options.token_env, "token_env", address)
-    if not token.isascii() or " " in token:
-        raise InputError(
-            f"{spell('token_env')}: what the variable holds is no token: it has blanks or "
-            "characters that are not ASCII. Set it to the token alone."
-        )
-    names = options.query_env
-    return token, {key: _read_variable(names[key], "query_env", address) for key in names}
+def read_token(variable: str | None, address: Address) -> str:
+    """The token in an environment variable; empty without one.
 
-
-def _read_variable(name: str, option: str, address: Address) -> str:
-    """What a variable holds. Its name is not shown: somebody may have given the secret for it."""
-    content = os.environ.get(name, "").strip()
+    The name of the variable is not shown: it may be the token itself, given by mistake.
+    """
+    if variable is None:
+        return ""
+    token = os.environ.get(variable, "").strip()
     wrong = ""
-    if not content:
+    if not token:
         wrong = "the environment variable it names is not set, or is empty. Set it."
-    elif not content.isprintable():
-        wrong = "what the variable holds is no token or key: it has control characters."
+    elif not (token.isascii() and token.isprintable()) or " " in token:
+        wrong = "the variable holds no token: it has blanks or other than ASCII characters."
     elif not address.keeps_secrets:
-        wrong = "its content would be readable for everyone on the way. Give an address of https."
+        wrong = "the token would be readable on the way. Give an address of https."
     if wrong:
-        raise InputError(f"{spell(option)}: {wrong}")
-    return content
+        raise InputError(f"{spell('token_env')}: {wrong}")
+    return token
 
 
 class Secrets:
     """A token and a query, kept out of texts that come back from a server.
 
-    They are redacted as they are, percent-encoded and within base64.
-
-    Parameters
-    ----------
-    kept : values that are secrets for certain, however short: a token, keys of the environment
+    They are redacted as they are, percent-encoded and as JSON escapes them.
 
     Examples
     --------
-    >>> secrets = Secrets("key=abcd", ["t0ken-8dd1"])
-    >>> secrets.redact("Bearer t0ken-8dd1 for ?key=abcd, %740ken-8dd1")
+    >>> secrets = Secrets("key=abcd", "t0ken/8dd1")
+    >>> secrets.redact("Bearer t0ken/8dd1 for ?key=abcd, t0ken%2F8dd1")
     'Bearer *** for ?***, ***'
-    >>> secrets.redact(["scores for dDBrZW4tOGRkMQ==", 0.5])
-    ['scores for ***Q==', 0.5]
     """
 
-    def __init__(self, query: str = "", kept: Iterable[str] = ()) -> None:
+    def __init__(self, query: str = "", token: str = "") -> None:
         values = [value for _, value in parse_qsl(query) if len(value) >= _SHORTEST_SECRET]
+        secrets = {query, token, *values} - {""}
+        forms = {
+            form
+            for secret in secrets
+            for form in (secret, quote(secret, safe=""), json.dumps(secret)[1:-1])
+        }
         # the longest first, or a part of it would be left
-        secrets = sorted({query, *kept, *values} - {""}, key=len, reverse=True)
-        forms = [form for secret in secrets for form in _forms(secret)]
-        self._forms = re.compile("|".join(forms)) if forms else None
+        patterns = map(re.escape, sorted(forms, key=len, reverse=True))
+        self._forms = re.compile("|".join(patterns), re.IGNORECASE) if forms else None
 
     def redact(self, text: Any) -> Any:
         """Text, or JSON with text in it, without them; numbers stay as they are."""
@@ -283,21 +261,3 @@ class Secrets:
         if isinstance(text, dict):
             return {self.redact(name): self.redact(one) for name, one in text.items()}
         return text
-
-
-def _forms(secret: str) -> Iterator[str]:
-    """Regular expressions of a secret: plain, escaped in JSON, percent-encoded, and in base64."""
-    yield "".join(_plain_or_percent(letter) for letter in secret)
-    raw = secret.encode()
-    for n_before in range(3):
-        # what stands before it shifts its letters, and shares the first and the last one
-        text = base64.b64encode(b"\0" * n_before + raw).decode()
-        inner = text[-(-8 * n_before // 6) : 8 * (n_before + len(raw)) // 6]
-        if len(inner) >= _SHORTEST_BASE64:
-            yield inner.replace("+", "[+-]").replace("/", "[/_]")
-
-
-def _plain_or_percent(letter: str) -> str:
-    percent = "".join(f"%{byte:02x}" for byte in letter.encode())
-    escaped = json.dumps(letter, ensure_ascii=False)[1:-1]
-    return f"(?:{re.escape(escaped)}|{re.escape(letter)}|(?i:{percent}))"

