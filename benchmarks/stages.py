@@ -34,7 +34,7 @@ STAGES = {
     "findings": "fairrec.statistics.findings:list_findings",
     "intervals and verdicts": "fairrec.statistics.verdict:decide_verdicts",
     "ratios": "fairrec.statistics.ratios:analyse_ratios",
-    "covariates": "fairrec.statistics.explanations:find_confounders",
+    "covariates": "fairrec.statistics.confounders:find_confounders",
     "checksums of files": "fairrec.core.files:file_sum",
     "tables of the result": "fairrec.result.tables:group_table "
     "fairrec.result.tables:per_user_table",

@@ -18,7 +18,7 @@ from fairrec.inputs.candidates import CandidateLists
 from fairrec.inputs.side_data import SideData
 from fairrec.metrics.measured import values_per_list
 from fairrec.statistics.analysis import Analysis
-from fairrec.statistics.explanations import AtRandom, BinnedCovariate, find_confounders
+from fairrec.statistics.confounders import AtRandom, BinnedCovariate, find_confounders
 from fairrec.statistics.strata import Strata
 
 N_USERS, N_GROUP = 1000, 100

@@ -27,7 +27,7 @@ DRAWN = {
         "n_within_tolerance",
         "n_worse",
     ),
-    *("n_worse_beyond_tolerance", "open_share", "n_better", "varying", "is_conclusive"),
+    *("n_worse_beyond_tolerance", "n_better", "is_conclusive"),
     *("undecided", "at_worst", "n_exceeding_at_worst"),
 }
 """Numbers that rest on permutations, which are others."""

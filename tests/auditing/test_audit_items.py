@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from math import comb
-
 import numpy as np
 import polars as pl
 import pytest
@@ -11,9 +9,6 @@ import pytest
 import fairrec
 from fairrec.core.errors import InputError
 from fairrec.metrics.reading import read_inputs
-from fairrec.report.page.build import build_page_view
-from fairrec.report.view import build_view
-from fairrec.report.words import percent
 from tests.grouped_options import group_options
 from tests.metrics.item_world import random_world
 
@@ -113,8 +108,7 @@ def test_what_reads_users_has_no_side_of_items():
         read_inputs(recommended, users=users, items=items, side="items", by="age")
 
 
-def test_few_items_that_differ_are_a_finding_and_it_says_how_special_they_are():
-    """Three items take all places: as many at random would often get as little as the others."""
+def test_a_few_items_that_take_all_places_are_a_finding():
     n_users, n_items = 300, 40
     taken = [[0, 1, 2]] * n_users
     recommended = pl.DataFrame({"user_id": range(n_users), "item_id": taken})
@@ -130,13 +124,3 @@ def test_few_items_that_differ_are_a_finding_and_it_says_how_special_they_are():
     )
     (finding,) = result.metrics["exposure@3"].findings
     assert (finding.group, finding.outcome) == ({"kind": "b"}, "worse")
-    share = comb(37, 20) / comb(40, 20)
-    assert finding.random_sets == pytest.approx(share, abs=0.04)
-    table = result.group_table.filter(kind="b")
-    assert table["random_sets"].to_list() == [finding.random_sets]
-    said = f"{percent(finding.random_sets)} of random sets of as many items would be as far off"
-    view = build_view(result.summary)
-    assert said in view.answer.about[0] and said in view.verdicts[0].headline
-    assert percent(finding.random_sets) in view.findings.rows[0]
-    (card,) = build_page_view(result.summary, result.group_table).findings
-    assert card.findings[0].explained == said

@@ -175,7 +175,6 @@ def test_it_speaks_of_items_and_of_the_catalogue(item_tables: Path):
     assert "Gini index" in " ".join(ran.stdout.split())
     page = (item_tables / "audit" / "report.html").read_text()
     assert "Gini index" in page
-    assert "Attention-weighted rank fairness" in page
 
 
 def test_providers_are_compared_by_name(item_tables: Path):

@@ -17,7 +17,7 @@ from fairrec.report.page.html import page_html
 from fairrec.report.text import to_markdown
 from fairrec.report.view import build_view
 from fairrec.result.schema import AdjustedCovariate, Adjustment
-from fairrec.statistics.explanations import Confounder, NoLongerFound
+from fairrec.statistics.confounders import Confounder, NoLongerFound
 from tests.report.small_view import answer_text
 
 N_USERS = 400
@@ -41,7 +41,6 @@ DIFFERS = Confounder(
     mean_of_others=10.0,
     difference=-0.2,
     explains=-0.15,
-    at_random=None,
 )
 GONE = NoLongerFound(
     metric="m0",
@@ -87,17 +86,9 @@ def test_a_covariate_that_makes_a_part_is_told_with_what_to_do():
     )
 
 
-@pytest.mark.parametrize(
-    ("at_random", "says"),
-    [
-        ((0.1, 0.5), "m0 depends on it: in random order m0 would be 0.100 for them and 0.500 for"),
-        (None, "m0 may differ for that reason alone."),
-    ],
-)
-def test_where_nobody_else_is_like_them_that_is_said(at_random, says):
-    one = changed(DIFFERS, explains=None, at_random=at_random)
-    (line,) = covariate_lines(summary_of(covariates=(one,)))
-    assert says in line
+def test_where_no_others_share_its_covariates_that_is_said():
+    (line,) = covariate_lines(summary_of(covariates=(changed(DIFFERS, explains=None),)))
+    assert "m0 may differ for that reason alone." in line
     assert "these data cannot separate the two" in line
 
 

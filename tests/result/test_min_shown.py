@@ -14,7 +14,6 @@ from pydantic import BaseModel
 
 import fairrec
 from fairrec.core.errors import InputError
-from fairrec.groups.group import GroupValue
 from fairrec.report.audit_result import AuditResult
 from fairrec.report.page.html import page_html
 from fairrec.report.text import to_markdown
@@ -23,8 +22,8 @@ from fairrec.result.folder import load_groups, load_saved, load_summary
 from fairrec.result.metric_schema import Detectable, UndecidedGroup
 from fairrec.result.min_shown import without_small
 from fairrec.result.schema import AuditSummary, HistoryPoint, SearchedMetric
-from fairrec.statistics.explanations import Confounder, NoLongerFound
-from fairrec.statistics.inequality import CatalogueExposure, ItemsShown, Representation
+from fairrec.statistics.confounders import Confounder, NoLongerFound
+from fairrec.statistics.inequality import CatalogueExposure, ItemsShown
 from tests.builders import audit, make_tables
 from tests.grouped_options import group_options
 
@@ -197,11 +196,6 @@ def small_counts(summary: AuditSummary) -> list[str]:
         for group in (*one.shares, *one.findings):
             if 0 < round(group.value * group.support) < LIMIT:
                 found.append(f"{one.kind} {group.group}")
-    for name, result in summary.metrics.items():
-        if result.verdict is not None and result.verdict.open_share is not None:
-            n_open = result.verdict.open_share * result.n_compared
-            if 0 < n_open < LIMIT - 1e-6:
-                found.append(f"{name}: open_share")
     return found
 
 
@@ -249,11 +243,6 @@ def test_no_small_count_is_left_in_any_file(way: str, tmp_path: Path):
     }
 
 
-def _shown_of(values: dict[str, tuple[int, int]]) -> Representation:
-    shown = {value: ItemsShown(n_items=n, n_shown=m) for value, (n, m) in values.items()}
-    return Representation(to_catalogue=0.5, to_relevance=None, shown=shown)
-
-
 def with_every_count(result: AuditResult) -> AuditSummary:
     """A result in which all that counts users of a group or a value counts few somewhere."""
     summary = result.summary
@@ -268,12 +257,9 @@ def with_every_count(result: AuditResult) -> AuditSummary:
     metric = metric.model_copy(
         update={
             "findings": (finding, *metric.findings),
-            "verdict": metric.verdict.model_copy(
-                update={"ruled_out_from": 4, "open_share": 4 / metric.n_compared}
-            ),
+            "verdict": metric.verdict.model_copy(update={"ruled_out_from": 4}),
             "detectable": detectable,
             "undecided": (undecided,),
-            "varying": (GroupValue(group=few, value=0.5, support=9),),
         }
     )
     # three of a hundred, all but three of a hundred, thirty of a hundred
@@ -288,7 +274,7 @@ def with_every_count(result: AuditResult) -> AuditSummary:
     gone = {"metric": "quality", "raw_difference": 0.1, "difference": 0.0, "kept_share": 1.0}
     differing = Confounder(
         metric="quality", group=few, covariate="history_length", mean=1.0, mean_of_others=2.0,
-        difference=0.1, explains=0.1, at_random=None,
+        difference=0.1, explains=0.1,
     )  # fmt: skip
     given = summary.adjustment.model_copy(
         update={
@@ -314,8 +300,12 @@ def with_every_count(result: AuditResult) -> AuditSummary:
         ),
         "catalogue": CatalogueExposure(
             **{"k": 5, "n_lists": 9, "n_items": 99, "n_shown": 60, "gini": 0.5},
-            expected_exposure_loss=None,
-            representation={"gender": _shown_of({"Zfew": (7, 7), "F": (40, 3), "M": (50, 50)})},
+            by_value={
+                "gender": {
+                    value: ItemsShown(n_items=n, n_shown=m)
+                    for value, (n, m) in {"Zfew": (7, 7), "F": (40, 3), "M": (50, 50)}.items()
+                }
+            },
         ),
         "confounders": (differing, differing.model_copy(update={"group": {"gender": "F"}})),
     }
@@ -337,8 +327,8 @@ def test_every_kind_of_count_is_hidden():
     assert [one.support for one in metric.detectable] == [30]
     assert [one.group for one in shown.adjustment.no_longer] == [{"gender": "F"}]
     assert [one.group for one in shown.confounders] == [{"gender": "F"}]
-    assert [*shown.catalogue.representation["gender"].shown] == ["M"]
-    assert metric.varying == metric.undecided == () and metric.verdict.open_share is None
+    assert [*shown.catalogue.by_value["gender"]] == ["M"]
+    assert metric.undecided == ()
     assert [one.value for one in shown.missing[0].findings] == [0.3]
     # its last step is the gap
     assert metric.is_gap_hidden and shown.search.metrics["quality"].history == ()

@@ -13,7 +13,7 @@ from fairrec.core.audit_options import AuditOptions
 from fairrec.core.errors import InputError
 from fairrec.metrics import parse_metric
 from fairrec.statistics.analysis import analyse
-from fairrec.statistics.explanations import confounded_findings
+from fairrec.statistics.confounders import confounded_findings
 from fairrec.statistics.findings import (
     best_and_worst,
     list_findings,

@@ -136,14 +136,11 @@ def test_adjusted_p_values_count_the_draws_as_rare_in_any_column(better):
     test = run(world, 99, higher_is_better=better)
     rows, shares = with_observed(test), test.tested.shares
     least = least_slowly(rows, shares)
-    for name in ("smaller", "by_chance"):
-        scores = getattr(test.scores, name)
-        is_smaller = name == "smaller"
-        found = test.adjusted_p_values if is_smaller else test.adjusted_p_values_by_chance
-        for metric, group in zip(*np.nonzero(scores), strict=True):
-            score, at = scores[metric, group], test.tested.of_group[metric, group]
-            n_reached = adjusted_slowly(rows, shares, least, int(score < 0), at, abs(score))
-            assert found[metric, group] == approx(max(n_reached, 1) / 100)
+    scores = test.scores.smaller
+    for metric, group in zip(*np.nonzero(scores), strict=True):
+        score, at = scores[metric, group], test.tested.of_group[metric, group]
+        n_reached = adjusted_slowly(rows, shares, least, int(score < 0), at, abs(score))
+        assert test.adjusted_p_values[metric, group] == approx(max(n_reached, 1) / 100)
     assert (test.p_values == (1 + test.n_reached) / 100).all()
     assert test.p_values.min() >= least_p_value(99) == 1 / 100
     assert (test.adjusted_p_values[~world.is_tested] == 1).all()

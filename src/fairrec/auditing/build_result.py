@@ -11,11 +11,10 @@ import numpy as np
 
 from fairrec.auditing.call_repr import audit_call
 from fairrec.auditing.measurement import Measurement
-from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.audit_options import About
 from fairrec.inputs.audit_inputs import AuditInputs
-from fairrec.metrics.covariates import OF_LISTS, counted_covariates
-from fairrec.metrics.measured import Measured, tied_lists, values_in_random_order
+from fairrec.metrics.covariates import counted_covariates
+from fairrec.metrics.measured import Measured, tied_lists
 from fairrec.report.audit_result import AuditResult
 from fairrec.result.folder import audit_run
 from fairrec.result.metric_result import DescribedMetric, describe_metrics, describe_pooled
@@ -23,7 +22,7 @@ from fairrec.result.summary import audit_summary, given_part
 from fairrec.result.tables import group_table, per_user_table
 from fairrec.search.loop import Searched
 from fairrec.statistics.analysis import Analysis, analyse
-from fairrec.statistics.explanations import (
+from fairrec.statistics.confounders import (
     BinnedCovariate,
     Confounder,
     NoLongerFound,
@@ -117,21 +116,11 @@ def _differing(
     findings = [about.findings for about in found]
     if not measured.is_complete or not any(findings):
         return ()
-    counted = counted_covariates(inputs, measured.metrics)
-    # what is recommended stays so in any order, and only candidates have a chance level
-    is_of_candidates = inputs.candidates.labels is not None and inputs.candidates.held_out is None
-
-    def at_random(users: IntArray) -> FloatArray:
-        return values_in_random_order(inputs, measured.metrics, users, analysis.options.seed)
-
     return find_confounders(
         analysis,
         findings,
         [
-            BinnedCovariate(
-                one.name, one.numbers, one.bins.codes, len(one.bins.values), one.name in OF_LISTS
-            )
-            for one in counted
+            BinnedCovariate(one.name, one.numbers, one.bins.codes, len(one.bins.values))
+            for one in counted_covariates(inputs, measured.metrics)
         ],
-        at_random if is_of_candidates else None,
     )

@@ -18,7 +18,7 @@ from fairrec.metrics.tolerance import parse_tolerance
 from fairrec.result.tables import RESERVED
 from fairrec.scoring.model import Run
 from fairrec.statistics.bootstrap import deal_into_blocks
-from fairrec.statistics.inequality import measure_spread
+from fairrec.statistics.inequality import measure_catalogue
 
 
 def read_items_source(given: Request) -> ItemSource:
@@ -82,5 +82,5 @@ class ItemSource:
             blocks=deal_into_blocks(
                 read.shares, shown.catalogue, grouping, lengths, options.seed, options.n_threads
             ),
-            catalogue=measure_spread(shown, k, inputs.attributes, options.n_threads),
+            catalogue=measure_catalogue(shown, k, inputs.attributes),
         )

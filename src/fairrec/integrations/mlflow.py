@@ -31,7 +31,7 @@ PREFIX = "fairrec"
 _OF_METRIC = ("mean", "sd", "gap", "n_groups", "n_defined", "undefined_share")
 _OF_VERDICT = (
     *("tolerance", "n_worse_beyond_tolerance", "n_worse", "n_better", "n_within_tolerance"),
-    *("n_inconclusive", "n_not_compared", "open_share", "ruled_out_from"),
+    *("n_inconclusive", "n_not_compared", "ruled_out_from"),
 )
 SIZES_CERTIFIED = (100, 1000)
 _LONGEST_NAME, _LONGEST_VALUE = 100, 500

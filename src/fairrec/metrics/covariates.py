@@ -30,8 +30,6 @@ _NEEDS = {
     TIED: "scores, and a metric with a cut-off",
 }
 """Covariates that are counted in the tables, and what they need; others are columns of users."""
-OF_LISTS = (LIST_LENGTH, N_RELEVANT)
-"""Covariates whose effect lists in random order show."""
 FEW = 10
 """Up to so many different numbers are compared as they are, more in fifths of the users."""
 FIFTHS = Binning(quantiles=5)

@@ -268,18 +268,6 @@ def deepest(metrics: Sequence[MetricAtK]) -> int:
     return max((metric.k or 0 for metric in metrics), default=0)
 
 
-def values_in_random_order(
-    inputs: AuditInputs, metrics: Sequence[MetricAtK], users: IntArray, seed: int
-) -> FloatArray:
-    """(n_metrics, n_users), the values of some users if their candidates were in random order."""
-    lists = inputs.list_of_user[users]
-    lengths = np.diff(inputs.candidates.offsets)[lists]
-    scores = np.random.default_rng(seed).random(int(lengths.sum()))
-    return values_per_list(
-        metrics, inputs.candidates.take(lists, scores), inputs.side.for_lists(lists)
-    )
-
-
 def refuse_undefined(measured: Measured, candidates: CandidateLists, unit: Unit = USERS) -> None:
     """An error for a metric that is undefined for every user, or every item."""
     for metric, row in zip(measured.metrics, measured.values, strict=True):

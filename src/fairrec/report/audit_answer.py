@@ -20,7 +20,6 @@ from fairrec.report.answer import Answer, AnswerTable, Block, Note, Row, Served,
 from fairrec.report.covariates import covariate_names, difference_name
 from fairrec.report.findings import (
     FoundGroup,
-    describe_random_sets,
     found_groups,
     mean_outside,
     other_side,
@@ -458,8 +457,6 @@ def _of_found(groups: list[FoundGroup], summary: AuditSummary) -> tuple[str, str
         )
         details.append(f"Unadjusted: {values[0]} instead of {values[1]}")
     p = p_is(p_adjusted(finding.p_adjusted, summary))
-    if random_sets := describe_random_sets(finding, unit):
-        details.append(random_sets)
     if is_sampled(summary):
         n_sample = unit.count(summary.metrics[name].n_compared)
         known = f"{users_known(finding)} of them scored; " if told == first.group else ""
@@ -468,11 +465,7 @@ def _of_found(groups: list[FoundGroup], summary: AuditSummary) -> tuple[str, str
         better = group_label(finding.because_of)
         details.append(f"not significant without {better}, {words.better} than they are")
     detail = "; ".join(details)
-    # of items, what is not chance in other users may well be so in another set of items
-    sure = f"not chance ({p}, adjusted)"
-    if finding.random_sets is not None and finding.random_sets > summary.alpha:
-        sure = f"whichever users come ({p}, adjusted)"
-    return f"{who}: {size}, {sure}", detail[:1].upper() + detail[1:]
+    return f"{who}: {size}, not chance ({p}, adjusted)", detail[:1].upper() + detail[1:]
 
 
 def _relative(here: float, there: float, result: MetricResult) -> str:

@@ -16,7 +16,7 @@ from fairrec.report.words import (
     with_sign,
 )
 from fairrec.result.schema import AuditSummary
-from fairrec.statistics.explanations import Confounder, NoLongerFound
+from fairrec.statistics.confounders import Confounder, NoLongerFound
 from fairrec.statistics.findings import Finding
 
 SHOWN = 10
@@ -117,17 +117,8 @@ def _difference(found: list[Confounder], command: str) -> str:
         "Hardly any other user shares their values, so these data cannot separate the two; with "
         f"{advice} the group is inconclusive."
     )
-    if first.at_random is None:
-        names = ", ".join(plain(one.metric) for one in found)
-        return f"{how_many}, and {names} may differ for that reason alone. {apart}"
-    parts = ", ".join(
-        "{} would be {} for them and {} for all others".format(
-            plain(one.metric), *numbers(*one.at_random)
-        )
-        for one in found
-        if one.at_random is not None
-    )
-    return f"{how_many}, and {_metrics(found)} on it: in random order {parts}. {apart}"
+    names = ", ".join(plain(one.metric) for one in found)
+    return f"{how_many}, and {names} may differ for that reason alone. {apart}"
 
 
 def _mean(count: float) -> str:

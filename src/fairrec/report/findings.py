@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from fairrec.core.audited_entity import EndWords, Unit
+from fairrec.core.audited_entity import EndWords
 from fairrec.core.errors import plain
 from fairrec.inputs.users import HAS, LACKS, Value, multivalued_column
 from fairrec.report.answer import Served
@@ -16,7 +16,6 @@ from fairrec.report.words import (
     is_nothing,
     numbers,
     p_is,
-    percent,
     plural,
     signed_interval,
     with_sign,
@@ -63,15 +62,6 @@ def users_known(finding: Finding) -> str:
     if finding.is_fully_scored:
         return f"{finding.support:,}"
     return f"{finding.support:,} of {finding.n_users:,}"
-
-
-def describe_random_sets(finding: Finding, unit: Unit) -> str:
-    """How special a group of items is; nothing for users."""
-    if finding.random_sets is None:
-        return ""
-    return (
-        f"{percent(finding.random_sets)} of random sets of as many {unit.many} would be as far off"
-    )
 
 
 def because_of(finding: Finding, result: MetricResult, words: EndWords) -> str:

@@ -11,9 +11,7 @@ from fairrec.core.options import spell_in
 from fairrec.metrics.value_columns import find_metric
 from fairrec.report.answer import Tone
 from fairrec.report.findings import (
-    BESIDE_SHOWN,
     because_of,
-    describe_random_sets,
     describe_undecided,
     format_difference,
     simultaneous_interval,
@@ -37,7 +35,7 @@ from fairrec.report.missing import (
     remedy,
     why_inconclusive,
 )
-from fairrec.report.words import confidence, group_label, number, percent, plural
+from fairrec.report.words import confidence, group_label, number, plural
 from fairrec.result.metric_schema import MetricResult
 from fairrec.result.schema import AuditSummary
 from fairrec.statistics.findings import MAX_FINDINGS, Finding
@@ -263,8 +261,6 @@ def _named(finding: Finding, summary: AuditSummary) -> str:
     said = format_difference(finding)
     said += f", {confidence(summary.alpha)} interval {simultaneous_interval(finding)}"
     said += f", {users_known(finding)} {summary.unit.noun(finding.n_users)}"
-    if random_sets := describe_random_sets(finding, summary.unit):
-        said += f"; {random_sets}"
     return f"{group_label(finding.group)} ({said})"
 
 
@@ -277,20 +273,11 @@ def _no_groups(result: MetricResult, summary: AuditSummary) -> str:
 
 
 def _ruled_out(status: Status, result: MetricResult, summary: AuditSummary) -> str:
-    """The certificate and its scope, and who varies more than others."""
+    """The certificate and its scope."""
     verdict = result.verdict
     if verdict is None or status in ("not tested", *SAME):
         return ""
-    varying = ""
-    if result.varying:
-        shown = ", ".join(
-            f"{group_label(one.group)} ({summary.unit.count(one.support)})"
-            for one in result.varying[:BESIDE_SHOWN]
-        )
-        more = len(result.varying) - BESIDE_SHOWN
-        rest = f" and {more:,} more" if more > 0 else ""
-        varying = f"Large difference, but too variable to call: {shown}{rest}."
-    said = (_scope(verdict, result, summary), describe_ruled_out(result, summary), varying)
+    said = (_scope(verdict, result, summary), describe_ruled_out(result, summary))
     return " ".join(filter(None, said))
 
 
@@ -299,13 +286,8 @@ def _scope(verdict: MetricVerdict, result: MetricResult, summary: AuditSummary) 
     if verdict.tolerance is None or not result.is_conclusive:
         return ""
     by = f"Not {worse_word(result)} by more than {number(verdict.tolerance)}"
-    share = (
-        ""
-        if verdict.open_share is None
-        else f" ({percent(verdict.open_share)} of {summary.unit.many})"
-    )
     if not verdict.n_within_tolerance:
-        return f"{by}: shown for no group; open for {verdict.n_inconclusive:,}{share}."
+        return f"{by}: shown for no group; open for {verdict.n_inconclusive:,}."
     rests = if_like_others(result, summary)
     rests = f"; this holds {rests}" if rests else ""
     if not verdict.n_inconclusive:
@@ -315,12 +297,10 @@ def _scope(verdict: MetricVerdict, result: MetricResult, summary: AuditSummary) 
     )
     if verdict.ruled_out_from is None:
         n_within_tolerance = plural(verdict.n_within_tolerance, "group")
-        return (
-            f"{by}: {n_within_tolerance}; open for {verdict.n_inconclusive:,} others{share}{rests}."
-        )
+        return f"{by}: {n_within_tolerance}; open for {verdict.n_inconclusive:,} others{rests}."
     return (
         f"{by} for groups of {verdict.ruled_out_from:,} {scored(summary).many} or more{unless}; "
-        f"open for {plural(verdict.n_inconclusive, 'smaller one')}{share}{rests}."
+        f"open for {plural(verdict.n_inconclusive, 'smaller one')}{rests}."
     )
 
 

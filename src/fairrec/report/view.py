@@ -162,7 +162,7 @@ def _items(summary: AuditSummary) -> str:
 
 
 def _findings(summary: AuditSummary) -> TableView:
-    rows, n_more, of_items = [], 0, int(not summary.unit.is_users)
+    rows, n_more = [], 0
     found = [finding for result in summary.metrics.values() for finding in result.findings]
     for name, result in summary.metrics.items():
         n_more += max(0, len(result.findings) - FINDINGS_SHOWN)
@@ -178,10 +178,6 @@ def _findings(summary: AuditSummary) -> TableView:
                     simultaneous_interval(finding),
                     one_at_a_time(finding),
                     p_adjusted(finding.p_adjusted, summary),
-                    *(
-                        ["" if finding.random_sets is None else percent(finding.random_sets)]
-                        * of_items
-                    ),
                     outcome_words(finding, result, end_words(name, summary.unit), summary),
                 )
             )
@@ -195,15 +191,13 @@ def _findings(summary: AuditSummary) -> TableView:
         columns=(
             *("metric", "group", summary.unit.many, value, difference_name(summary), "shrunken"),
             *(f"{level} interval, all at once", one_by_one),
-            *("p adjusted", *(["random sets as far off"] * of_items), "verdict"),
+            *("p adjusted", "verdict"),
         ),
-        numeric=(False, False, *(True,) * (7 + of_items), False),
+        numeric=(False, False, *(True,) * 7, False),
         rows=tuple(rows),
         note=" ".join(
             [f"and {n_more:,} more in result.json."] * bool(n_more)
             + ["Shrunken: what is left after correcting for the group being picked out."]
-            + [f"Random sets: how many sets of as many {summary.unit.many} are as far off."]
-            * of_items
             + ["Where a group is not fully scored, its value is that of a random sample of it."]
             * any(not finding.is_fully_scored for finding in found)
         ),
@@ -368,31 +362,15 @@ def catalogue_lines(summary: AuditSummary) -> tuple[str, ...]:
         f"Gini index of their attention is {number(found.gini)} (0: all get the same)."
     ]
     lines += _seldom_shown(found, summary.coverage.min_users)
-    if found.expected_exposure_loss is not None:
-        loss = number(found.expected_exposure_loss)
-        lines.append(f"Expected-exposure loss against the ideal order: {loss} a list.")
-    for target, told in (("to_catalogue", "their share of the catalogue"), ("to_relevance", "due")):
-        values = {
-            name: value
-            for name, one in found.representation.items()
-            if (value := getattr(one, target)) is not None
-        }
-        if values:
-            named = ", ".join(f"{plain(n)} {number(v)}" for n, v in [*values.items()][:_SHOWN])
-            more = f" and {len(values) - _SHOWN:,} more" if len(values) > _SHOWN else ""
-            lines.append(
-                f"Attention-weighted rank fairness against {told} (1: every list meets it): "
-                f"{named}{more}."
-            )
     return tuple(lines)
 
 
 def _seldom_shown(found: CatalogueExposure, min_users: int) -> list[str]:
     """The values of which the smallest share of items is in any list; none where all are."""
     kinds: dict[tuple[str, str], ItemsShown] = {}
-    for name, about in found.representation.items():
-        column = multivalued_column(name, about.shown)
-        for value, one in about.shown.items():
+    for name, about in found.by_value.items():
+        column = multivalued_column(name, about)
+        for value, one in about.items():
             # what lacks one of several values is no kind of items, what has none of them is one
             if one.n_items >= min_users and not (column and value == LACKS):
                 kinds[column if column and value == MISSING else name, value] = one

@@ -110,9 +110,6 @@ def describe_metrics(
             detectable=_detectable(i, analysis),
             verdict=judged[i].verdict if is_tested else None,
             undecided=_undecided(i, analysis),
-            varying=_group_values(
-                i, _beside_findings(i, analysis.only_varies[i], analysis), analysis
-            ),
             unknown=()
             if bounds is None
             else bounds.describe(

@@ -133,11 +133,6 @@ class MetricResult(Part):
         description="groups with an adjusted p-value of at most alpha, of which the simultaneous "
         "interval includes 0: inconclusive",
     )
-    varying: tuple[GroupValue, ...] = Field(
-        default=(),
-        description="groups that vary more than others, so that they stand out by the spread among "
-        "all users but not by their own: not shown to be worse or better",
-    )
     unknown: tuple[Unknown, ...] = Field(
         default=(),
         description="groups of one attribute, at most 50 each, and findings to which users of "

@@ -180,10 +180,9 @@ class _Rule:
             "most_advantaged": self.large(result.most_advantaged),
             "most_disadvantaged": self.large(result.most_disadvantaged),
             "findings": self.findings(name, result.findings),
-            "verdict": None if result.verdict is None else self.verdict(result.verdict, result),
+            "verdict": None if result.verdict is None else self.verdict(result.verdict),
             "detectable": tuple(one for one in result.detectable if one.support >= self.min_shown),
             "undecided": self.large(result.undecided),
-            "varying": self.large(result.varying),
             "unknown": tuple(one for one in result.unknown if self.is_shown_unknown(one)),
         }
         ends = (result.advantaged, result.disadvantaged)
@@ -208,8 +207,7 @@ class _Rule:
             return finding
         return _with(finding, because_of=None)
 
-    def verdict(self, verdict: MetricVerdict, result: MetricResult) -> MetricVerdict:
-        n_open = (verdict.open_share or 0) * (result.n_compared or result.n_defined)
+    def verdict(self, verdict: MetricVerdict) -> MetricVerdict:
         return _with(
             verdict,  # what holds from some size on holds from a larger one on
             ruled_out_from=None
@@ -218,7 +216,6 @@ class _Rule:
             at_worst=None
             if verdict.at_worst is None or not self.is_shown_unknown(verdict.at_worst)
             else verdict.at_worst,
-            open_share=None if self.is_few(n_open) else verdict.open_share,
             certificate=tuple(
                 size for size in verdict.certificate if size.support >= self.min_shown
             ),
@@ -292,9 +289,9 @@ class _Rule:
 
         return _with(
             found,
-            representation={
-                name: _with(one, shown={v: n for v, n in one.shown.items() if is_told(n)})
-                for name, one in found.representation.items()
+            by_value={
+                name: {value: one for value, one in values.items() if is_told(one)}
+                for name, values in found.by_value.items()
             },
         )
 

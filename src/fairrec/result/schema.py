@@ -11,7 +11,7 @@ from fairrec.inputs.audit_inputs import MeasuredBy
 from fairrec.inputs.order import TiedLists
 from fairrec.result.metric_schema import MAX_UNDEFINED, MetricResult
 from fairrec.result.parts import Part, ResultFile
-from fairrec.statistics.explanations import Confounder, NoLongerFound
+from fairrec.statistics.confounders import Confounder, NoLongerFound
 from fairrec.statistics.inequality import CatalogueExposure
 from fairrec.statistics.missing import MissingUsers
 from fairrec.statistics.ratios import Ratios

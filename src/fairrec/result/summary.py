@@ -41,7 +41,7 @@ from fairrec.search.evidence import GapHistory
 from fairrec.search.loop import Searched
 from fairrec.search.searcher import hyper_parameters
 from fairrec.statistics.analysis import Analysis
-from fairrec.statistics.explanations import Confounder, NoLongerFound
+from fairrec.statistics.confounders import Confounder, NoLongerFound
 from fairrec.statistics.missing import MissingUsers
 from fairrec.statistics.ratios import Ratios
 from fairrec.statistics.simultaneous import least_permutations

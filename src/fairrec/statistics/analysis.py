@@ -20,12 +20,7 @@ from fairrec.core.progress import Progress
 from fairrec.groups.grouping import Grouping
 from fairrec.metrics.direction import worse_ends
 from fairrec.metrics.measured import Measured
-from fairrec.statistics.bootstrap import (
-    ResampledUsers,
-    UserBlocks,
-    random_set_shares,
-    resample_users,
-)
+from fairrec.statistics.bootstrap import ResampledUsers, UserBlocks, resample_users
 from fairrec.statistics.intervals import CutOffs, Estimates, Intervals, estimate, is_half_bounded
 from fairrec.statistics.moments import Moments, compute_moments
 from fairrec.statistics.permutation import (
@@ -57,8 +52,6 @@ class Analysis:
     is_tested : (n_metrics, n_groups), groups with enough users with a defined value
     test : None where nothing was permuted, or items are compared
     resampled : of items, their test and how far differences may be off, by users drawn again
-    random_sets : (n_metrics, n_groups), of items the share of random sets of as many that are as
-        far off; None where nothing was permuted
     raised : Monte Carlo standard errors by which critical values are raised, above 0 where the most
         permutations leave open what another seed would show
     """
@@ -71,17 +64,16 @@ class Analysis:
     is_tested: BoolArray
     test: PermutationTest | None
     resampled: ResampledUsers | None = None
-    random_sets: FloatArray | None = None
     raised: float = 0.0
 
     @property
     def tested_by(self) -> PermutationTest | ResampledUsers | None:
         """Permutations, or of items users drawn again; None where nothing was tested."""
-        return self.test if self.random_sets is None else self.resampled
+        return self.test or (self.resampled if self.options.permutations else None)
 
     @property
     def n_permutations(self) -> int:
-        """How many were drawn; of items random sets."""
+        """How many were drawn; of items as many as were asked for."""
         return self.options.permutations if self.test is None else self.test.n_permutations
 
     @property
@@ -265,15 +257,6 @@ class Analysis:
         """(n_metrics, n_groups), significant, with an interval that includes 0."""
         return self.is_significant & ~self.is_beyond_chance
 
-    @cached_property
-    def only_varies(self) -> BoolArray:
-        """(n_metrics, n_groups), groups far off by the chance error that only vary more."""
-        if self.test is None:
-            return np.zeros(self.is_tested.shape, dtype=bool)
-        by_chance = self.test.adjusted_p_values_by_chance <= self.options.alpha
-        varies = own_spread(self.moments).variance > self.moments.variance[:, None]
-        return self.is_tested & by_chance & varies & ~self.is_significant
-
     @property
     def has_enough_draws(self) -> bool:
         """Whether the test can show anything at its significance level."""
@@ -320,7 +303,7 @@ def analyse(
         resampled = resample_users(
             blocks, moments, grouping, options.alpha, options.seed, options.n_threads
         )
-        found = replace(found, resampled=resampled)
+        return replace(found, resampled=resampled)
     if not options.permutations or not len(moments.mean):
         return found
     n_done, n_wanted = 0, options.permutations
@@ -331,9 +314,6 @@ def analyse(
         progress("testing against chance", n_done, n_wanted)
 
     how = options.seed, options.n_threads, advance
-    if blocks is not None:
-        random_sets = random_set_shares(moments, grouping, options.permutations, *how)
-        return replace(found, random_sets=random_sets)
     null = _null_hypothesis(found, strata)
     most = max(n_wanted, MOST_DRAWS)
     errors = _errors_of_seeds(n_wanted, most)

@@ -117,11 +117,6 @@ class PermutationTest:
         """(n_metrics, n_groups), of standing out by both errors, adjusted for all groups."""
         return self._null.p_values(self.scores.smaller)
 
-    @property
-    def adjusted_p_values_by_chance(self) -> FloatArray:
-        """(n_metrics, n_groups), as if the chance error were right, whatever a group's spread."""
-        return self._null.p_values(self.scores.by_chance)
-
     def critical(self, alpha: float, raised: float = 0.0) -> FloatArray:
         """(2, n_metrics, n_groups), the score beyond which an adjusted p-value is at most alpha.
 

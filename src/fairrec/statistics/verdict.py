@@ -13,9 +13,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 import numpy as np
 from pydantic import BaseModel, Field
 
-from fairrec.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
-from fairrec.core.kernels import kernel
-from fairrec.groups.cells import Cells
+from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.statistics.intervals import Interval
 from fairrec.statistics.unknown import Unknown, UnknownBounds
 
@@ -75,7 +73,6 @@ def worst_outcome(outcomes: Iterable[tuple[Outcome, bool | None]]) -> Outcome:
 
 
 MAX_POINTS = 60
-_MAX_MARKED = 4_000_000_000
 
 
 def harm_interval(interval: Interval, higher_is_better: bool | None) -> Interval:
@@ -157,7 +154,6 @@ class MetricVerdict(BaseModel, frozen=True, extra="forbid"):
     ruled_out_from: int | None = Field(
         description="of groups with so many users and more none is inconclusive"
     )
-    open_share: float | None = Field(description="users in any group that is inconclusive")
     n_not_compared: int = Field(
         default=0,
         description="groups tested of which nothing can be ruled out: most of their users have no "
@@ -199,7 +195,7 @@ def _decide(
     i: int, analysis: Analysis, is_conclusive: bool, bounds: UnknownBounds | None
 ) -> Judged:
     """The verdict with its scope, and what other seeds may give."""
-    groups, grouping = _judge_groups(i, analysis, is_conclusive), analysis.grouping
+    groups = _judge_groups(i, analysis, is_conclusive)
     has_others = analysis.is_tested[i] & (analysis.moments.n_others[i] > 0)
     high, n = groups.harm.high, analysis.moments.n[i]
     is_open = groups.has(OPEN) & has_others
@@ -228,7 +224,6 @@ def _decide(
         at_worst=at_worst,
         n_inconclusive=int(is_open.sum()),
         ruled_out_from=ruled_out_from(is_open, n),
-        open_share=_share_in(grouping.lattice.codes[is_open], grouping.cells),
         n_not_compared=int((has_others & ~(groups.is_known & np.isfinite(high))).sum()),
         certificate=certificate(n, high, is_certified),
     )
@@ -346,15 +341,6 @@ def ruled_out_from(is_open: BoolArray, n: FloatArray | IntArray) -> int | None:
     return int(above.min()) if len(above) else None
 
 
-def _share_in(codes: CodeArray, cells: Cells) -> float | None:
-    """Share of users in any of the groups."""
-    if len(codes) * len(cells) > _MAX_MARKED:
-        return None
-    is_in = np.zeros(len(cells), dtype=np.bool_)
-    _mark(codes, cells.codes, is_in)
-    return float(cells.n_users[is_in].sum() / max(1, cells.n_users.sum()))
-
-
 def certificate(
     n: FloatArray, highest: FloatArray, is_counted: BoolArray
 ) -> tuple[CertifiedSize, ...]:
@@ -377,20 +363,3 @@ def certificate(
         )
         for place in at
     )
-
-
-@kernel
-def _mark(codes: CodeArray, cell_codes: CodeArray, is_in: BoolArray) -> None:
-    """Mark the cells of some groups."""
-    for group in range(len(codes)):
-        for cell in range(len(is_in)):
-            if is_in[cell]:
-                continue
-            is_member = True
-            for attribute in range(codes.shape[1]):
-                code = codes[group, attribute]
-                if code >= 0 and code != cell_codes[attribute, cell]:
-                    is_member = False
-                    break
-            if is_member:
-                is_in[cell] = True

@@ -15,7 +15,6 @@ from fairrec.report.covariates import explained
 from fairrec.report.findings import (
     FoundGroup,
     because_of,
-    describe_random_sets,
     format_difference,
     mean_outside,
     service_direction,
@@ -146,8 +145,7 @@ def _finding(
         sentence=_sentence(metric, result, finding, groups.summary.adjustment is not None),
         interval=simultaneous_interval(finding),
         p_adjusted=p_adjusted(finding.p_adjusted, groups.summary),
-        explained=explained(finding, groups.summary)
-        or describe_random_sets(finding, groups.summary.unit),
+        explained=explained(finding, groups.summary),
         unknown=describe_unknown(finding, result, groups.summary),
         folded=(
             f"{plural(finding.n_folded, 'overlapping group')} add"

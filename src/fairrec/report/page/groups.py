@@ -30,7 +30,7 @@ from fairrec.report.page.view import DotPlot, DotRow, PageLimits, Role
 from fairrec.report.words import group_label, number, signed_with_interval, tick
 from fairrec.result.metric_schema import MetricResult
 from fairrec.result.schema import AuditSummary
-from fairrec.result.tables import ADJUSTED, BOUNDED, FACTS, NUMBERS, OF_ITEMS, row_group
+from fairrec.result.tables import ADJUSTED, BOUNDED, FACTS, NUMBERS, row_group
 
 Key = tuple[str | None, ...]
 """One text an attribute; None where any value counts."""
@@ -71,7 +71,7 @@ class PageGroups:
         self.names = [*summary.attributes]
         n = len(self.names) + 1
         first, after = groups.columns[:n], groups.columns[n:]
-        beside = {*ADJUSTED, *BOUNDED, *OF_ITEMS}
+        beside = {*ADJUSTED, *BOUNDED}
         if first != ["metric", *self.names] or {*after} - beside != _KNOWN:
             raise InputError(
                 "groups.parquet does not belong to this result. Audit again, or put back the "

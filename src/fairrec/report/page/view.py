@@ -357,8 +357,7 @@ class FindingCard:
     ----------
     value, others : means of the group and of all others
     shrunken : the difference that is left after correcting for the group being picked out
-    explained : the difference beside what it is unadjusted, and of items how many
-        random sets are as far off
+    explained : the difference beside what it is unadjusted
     unknown : what unknown attributes leave open
     """
 
