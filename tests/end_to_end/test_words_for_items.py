@@ -12,8 +12,7 @@ import polars as pl
 import pytest
 
 import fairrec
-from fairrec.comparison.page import comparison_markdown
-from fairrec.comparison.view import build_comparison_view
+from fairrec.comparison.words import build_comparison_view, comparison_markdown
 from fairrec.core.audited_entity import ITEMS, USERS, Unit
 from fairrec.core.errors import InputError
 from fairrec.report.audit_result import AuditResult
@@ -165,7 +164,7 @@ def test_an_audit_of_lists_by_their_items_says_so_too(unit: str):
 
 def test_a_comparison_of_items_never_speaks_of_users():
     found = fairrec.compare(items_result(), items_result(scale=0.8), tolerance="1%")
-    view = build_comparison_view(found.summary)
+    view = build_comparison_view(found.summary, found.changes)
     said = {
         "repr": repr(found),
         "text": answer_text(view.answer),

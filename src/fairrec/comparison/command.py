@@ -6,7 +6,7 @@ import shlex
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -25,10 +25,6 @@ from fairrec.core.audit_options import AuditOptions
 from fairrec.core.option_types import Folder
 from fairrec.core.options import OUTPUT, Option, list_options
 from fairrec.core.tolerance import ToleranceType
-
-if TYPE_CHECKING:
-    pass
-
 
 TOLERANCE = replace(list_options(AuditOptions)["tolerance"], default="as in the candidate's audit")
 
@@ -59,10 +55,9 @@ def compare_command(
     found = compare(base, candidate, tolerance=tolerance, command=command)
     if out is not None:
         found.save(out, report=not no_report, force=force)
-    from fairrec.comparison.page import comparison_markdown
-    from fairrec.comparison.view import build_comparison_view
+    from fairrec.comparison.words import build_comparison_view, comparison_markdown
 
-    view = build_comparison_view(found.summary)
+    view = build_comparison_view(found.summary, found.changes)
     print_as(
         format_,
         verbose=verbose,

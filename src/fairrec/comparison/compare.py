@@ -56,6 +56,7 @@ from fairrec.report.words import plural
 from fairrec.result.folder import folder_name
 from fairrec.result.metric_result import estimate_change, estimate_mean_change, gap_change
 from fairrec.result.metric_schema import Change, MetricResult
+from fairrec.result.schema import AuditSummary
 from fairrec.result.summary import result_options
 from fairrec.result.tables import group_conditions, row_group, sort_by_id
 
@@ -109,24 +110,25 @@ def compare(
     published = published_groups(common, first, last)
     pairing, shared = shared_users(first, last, common)
     sides = _sides(published, shared, first, last)
+    attributes = dict(zip(common.axes, common.attributes, strict=True))
     metrics, tables = {}, []
     for name, side in sides.items():
         results = first.metrics[name], last.metrics[name]
-        amount = None if amounts is None else amounts.in_units(name, results[1].mean)
-        is_conclusive = all(result.is_conclusive for result in results)
+        about = {
+            "tolerance": None if amounts is None else amounts.in_units(name, results[1].mean),
+            "is_conclusive": all(result.is_conclusive for result in results),
+            "everyone": side.everyone,
+        }
         found = judge_groups(
             side.groups,
             side.conditions["depth"].to_numpy(),
             results[1].higher_is_better,
-            tolerance=amount,
-            is_conclusive=is_conclusive,
+            tolerance=about["tolerance"],
+            is_conclusive=about["is_conclusive"],
             everyone=None if side.everyone is None else side.everyone.interval,
         )
-        attributes = dict(zip(common.axes, common.attributes, strict=True))
-        table = change_table(name, side.conditions.rename(attributes), found)
-        tables.append(table)
-        about = {"tolerance": amount, "is_conclusive": is_conclusive, "everyone": side.everyone}
-        metrics[name] = metric_comparison(found, table, results, **about)
+        tables.append(change_table(name, side.conditions.rename(attributes), found))
+        metrics[name] = metric_comparison(found, tables[-1], results, **about)
     # a change in a metric without a better end is no harm beside those that have one
     with_end = [one.outcome for one in metrics.values() if one.higher_is_better is not None]
     summary = ComparisonSummary(
@@ -142,7 +144,7 @@ def compare(
         outcome=worst_loss(with_end or [one.outcome for one in metrics.values()]),
         metrics=metrics,
         differences=audit_differences(first, last),
-        notes=tuple(_notes(common, pairing, published, sides, first, last)),
+        notes=tuple(_notes(common, pairing, published, sides, first.summary, last.summary)),
     )
     return Comparison(summary, pl.concat(tables), first.is_pandas and last.is_pandas)
 
@@ -195,7 +197,7 @@ def _sides(
     base: AuditResult,
     candidate: AuditResult,
 ) -> dict[str, _Sides]:
-    """By users who are in both, and by what each audit tells of its groups where they cannot be."""
+    """By users in both audits, and by the published means of groups where they cannot be."""
     alpha, unit = candidate.summary.alpha, candidate.summary.unit
     known = [find_metric(name, unit.side) for name in published]
     bounds = [None if metric is None else metric.bounds for metric in known]
@@ -221,9 +223,8 @@ def _sides(
             name: _Sides(part.conditions, groups, _mean_change(base, candidate, name, of_mean), 0)
             for (name, part), groups in zip(published.items(), by_means, strict=True)
         }
-    directions = [candidate.metrics[name].higher_is_better for name in published]
     users = paired_users(shared, published, base, candidate)
-    by_users = compare_paired(*users, directions, bounds, alpha, tested)
+    by_users = compare_paired(*users, bounds, alpha, tested)
     sides = {}
     for at, (name, part) in enumerate(published.items()):
         conditions = group_conditions(users.grouping).filter(users.is_compared[at])
@@ -231,7 +232,9 @@ def _sides(
         sides[name] = _Sides(
             pl.concat([conditions, part.conditions[left]]),
             by_users[at].append(by_means[at], left),
-            estimate_change(users.before[at], users.after[at], directions[at], of_mean),
+            estimate_change(
+                users.before[at], users.after[at], candidate.metrics[name].higher_is_better, of_mean
+            ),
             conditions.height,
         )
     return sides
@@ -306,7 +309,6 @@ def metric_comparison(
         n_gained=gained.height,
         n_ruled_out=int(found.is_ruled_out.sum()),
         n_open=int(found.is_open.sum()),
-        ruled_out_from=found.ruled_out_from,
         certificate=found.certificate,
         lost=_groups(lost),
         behind=_groups(behind),
@@ -315,7 +317,8 @@ def metric_comparison(
 
 
 def _groups(rows: pl.DataFrame) -> tuple[GroupComparison, ...]:
-    """The first of some groups of the table; what is shown of a group is known."""
+    """The first groups of a part of the table; all numbers of these are known."""
+    fields = {*GroupComparison.model_fields} & {*rows.columns}
     attributes = [name for name in rows.columns if name not in RESERVED]
     return tuple(
         GroupComparison(
@@ -326,13 +329,10 @@ def _groups(rows: pl.DataFrame) -> tuple[GroupComparison, ...]:
                 if row["difference_low"] is None or row["difference_high"] is None
                 else (row["difference_low"], row["difference_high"])
             ),
-            **{name: row[name] for name in _SAME},
+            **{name: row[name] for name in fields},
         )
         for row in rows.head(MOST_GROUPS).iter_rows(named=True)
     )
-
-
-_SAME = ("support", "before", "after", "change", "outcome", "difference", "is_behind")
 
 
 def audit_differences(base: AuditResult, candidate: AuditResult) -> tuple[AuditDifference, ...]:
@@ -380,50 +380,47 @@ def _notes(
     pairing: Pairing,
     published: Mapping[str, PublishedGroups],
     sides: Mapping[str, _Sides],
-    *audits: AuditResult,
+    base: AuditSummary,
+    candidate: AuditSummary,
 ) -> Iterator[str]:
     """What was not compared, and what the reader should know of what was.
 
     Parameters
     ----------
     published : the groups of both, by metric
-    audits : base and candidate
     """
-    first, last = (audit.summary for audit in audits)
-    for what, known, names in (
-        ("metric", common.metrics, (first.metrics, last.metrics)),
-        ("attribute", common.attributes, (first.attributes, last.attributes)),
+    for what, names in (
+        ("metric", (base.metrics, candidate.metrics)),
+        ("attribute", (base.attributes, candidate.attributes)),
     ):
         for which, mine, other in (("base", *names), ("candidate", *names[::-1])):
             if alone := [name for name in mine if name not in other]:
                 yield f"Not compared: {what} {listed(alone)}, in the {which} only"
-        if pooled := [name for name in names[1] if name in names[0] and name not in known]:
-            yield (
-                f"Not compared: {listed(pooled)}, no mean over {last.unit.many} and so without "
-                "intervals"
-            )
-    if first.adjustment is not None or last.adjustment is not None:
-        yield "Values are compared unadjusted that were given"
-    if pairing.is_paired and (pairing.n_only_base or pairing.n_only_candidate):
+    both = [name for name in candidate.metrics if name in base.metrics]
+    if pooled := [name for name in both if name not in common.metrics]:
+        yield f"Not compared: {listed(pooled)}, no mean over {candidate.unit.many}"
+    if base.adjustment is not None or candidate.adjustment is not None:
+        yield "Values are compared without adjusting for covariates"
+    if pairing.is_paired and (pairing.n_only_base or pairing.n_only_candidate or pairing.n_moved):
         yield (
-            f"{pairing.n_only_base:,} users are in the base only and "
-            f"{pairing.n_only_candidate:,} in the candidate only: they are left out"
-        )
-    if pairing.is_paired and pairing.n_moved:
-        yield (
-            f"{pairing.n_moved:,} users have other attributes in the candidate than in the base: "
-            "in groups where these are few they count where they are in the candidate"
+            f"{pairing.n_only_base or 0:,} users are in the base only and "
+            f"{pairing.n_only_candidate or 0:,} in the candidate only: they are left out. "
+            f"{pairing.n_moved or 0:,} have other attributes in the candidate: they are left out "
+            "of the groups they moved into or out of"
         )
     for name, part in published.items():
         n_both = int(part.is_in_both.sum())
-        n_single = [int((table["metric"] == name).sum()) - n_both for table in common.tables]
-        if any(n_single):
+        n_base, n_candidate = (
+            int((table["metric"] == name).sum()) - n_both for table in common.tables
+        )
+        if n_base or n_candidate:
             yield (
-                f"{plain(name)}: {n_single[0]:,} groups are in the base only and {n_single[1]:,} "
-                "in the candidate only: how they changed is not known"
+                f"{plain(name)}: {n_base:,} groups are in the base only and {n_candidate:,} in the "
+                "candidate only: how they changed is not known"
             )
-        if pairing.is_paired and n_both > sides[name].n_paired:
+        n_by_means = n_both - sides[name].n_paired
+        if pairing.is_paired and n_by_means > 0:
             yield (
-                f"{plain(name)}: {plural(n_both - sides[name].n_paired, 'group')} compared by "
-                "means in both audits: too many users moved in or out, or lack a value"
+                f"{plain(name)}: {plural(n_by_means, 'group')} compared by means in both audits: "
+                "too many users are new, gone, moved, or lack a value"
             )

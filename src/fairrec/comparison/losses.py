@@ -20,7 +20,7 @@ from scipy.special import ndtri, stdtrit
 
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.groups.grouping import Grouping
-from fairrec.metrics.direction import harm, worse_ends
+from fairrec.metrics.direction import harm
 from fairrec.statistics.intervals import CutOffs, Interval, widen_for_unseen
 from fairrec.statistics.paired import ROUNDING, PairedSums, group_sums
 from fairrec.statistics.scores import Spread, own_error
@@ -37,7 +37,6 @@ from fairrec.statistics.verdict import (
     is_shown_worse,
     metric_outcome,
     outcome_position,
-    ruled_out_from,
 )
 
 Loss = Literal[
@@ -65,8 +64,7 @@ class ComparedGroups(NamedTuple):
 
     Parameters
     ----------
-    n : users that the change rests on; of two sets of users those of the candidate, or of the base
-        where the candidate has none
+    n : users that the change rests on; of two sets of users the larger number
     error : standard error of the change
     low, high : interval of the change, for all groups and metrics at once
     is_known : whether that interval holds
@@ -132,7 +130,6 @@ class ComparedMetric:
     order : (n_groups,), positions of the groups: those that lost beyond tolerance, those that
         lost, those behind the others, the rest; among them those first that surely lost most, and
         last that surely gained most
-    ruled_out_from : of groups with so many users and more none is inconclusive
     """
 
     groups: ComparedGroups
@@ -142,7 +139,6 @@ class ComparedMetric:
     is_open: BoolArray
     is_behind: BoolArray
     order: IntArray
-    ruled_out_from: int | None
     certificate: tuple[CertifiedSize, ...]
 
     def has(self, *losses: Loss) -> BoolArray:
@@ -155,7 +151,6 @@ def compare_paired(
     after: FloatArray,
     grouping: Grouping,
     is_compared: BoolArray,
-    higher_is_better: Sequence[bool | None],
     known_bounds: Sequence[tuple[float, float] | None],
     alpha: float,
     tested: IntArray | None = None,
@@ -186,10 +181,10 @@ def compare_paired(
         users = after[at] - before[at]
         users = users[~np.isnan(users)]
         most = _most(users, known_bounds[at])
-        extremes = _extremes(users, most, higher_is_better[at])
+        extremes = _extremes(users, most)
         is_known = np.isfinite(interval.low) & np.isfinite(interval.high)
-        # wider at the worse end, as others of a group may lose as much as can be lost: where few
-        # users changed, a group of which none did is no proof that none would
+        # others of a group may lose or gain as much as can be: where few users changed, a group of
+        # which none did is no proof that none would
         wider = widen_for_unseen(interval, n, change, change, extremes, cut_off(level))
         low = np.where(is_known, np.maximum(wider.low, -most), np.nan)
         high = np.where(is_known, np.minimum(wider.high, most), np.nan)
@@ -258,16 +253,15 @@ def cut_off(level: FloatArray | float) -> CutOffs:
     return CutOffs(score, score)
 
 
-def _extremes(of_users: FloatArray, most: float, higher_is_better: bool | None) -> FloatArray:
-    """The largest fall and rise that users may have who are not seen; NaN at the better end.
+def _extremes(of_users: FloatArray, most: float) -> FloatArray:
+    """The largest fall and rise that users may have who are not seen.
 
-    As much as the bounds of a metric leave room for; without any as much as anybody showed.
+    As much as the bounds of a metric leave room for; without any as much as any user showed.
     """
-    extremes = np.full(2, np.nan)
-    for end in worse_ends(higher_is_better) if len(of_users) else ():
-        seen = of_users.max() if end > 0 else of_users.min()
-        extremes[int(end > 0)] = end * most if np.isfinite(most) else seen
-    return extremes
+    if not len(of_users):
+        return np.full(2, np.nan)
+    seen = np.array([of_users.min(), of_users.max()])
+    return seen if np.isinf(most) else np.array([-most, most])
 
 
 def _most(of_users: FloatArray, bounds: tuple[float, float] | None) -> float:
@@ -323,7 +317,6 @@ def judge_groups(
         is_open=of_groups == OPEN,
         is_behind=is_behind,
         order=np.lexsort((-errors, -surely, rank)),
-        ruled_out_from=ruled_out_from(of_groups == OPEN, groups.n),
         certificate=certificate(groups.n, interval.high, is_told),
     )
 

@@ -1,7 +1,8 @@
 """What two audits have in common: metrics, attributes, groups and users.
 
-Who came into a group is in it for what the candidate saw of them, and who left for what it no
-longer saw: compared with themselves, they would show a change though the group has none.
+A user counts for a group only where both audits have them in it. Users who came into a group are in
+it for what the candidate saw of them: compared with themselves they would show a change though the
+group has none.
 
 Attributes may be called anything, so tables have them by position here: `a0`, `a1` and so on.
 """
@@ -28,10 +29,9 @@ from fairrec.result.tables import group_conditions
 LEAST_SHARED = 0.5
 """Share of the users of each audit that must be in both for pairing: with fewer, most of what is
 known of a group would be left out."""
-MOST_MOVED = 0.02
-"""Share of a group's users, of those in both audits, who may have moved in or out."""
 LEAST_OF_GROUP = 0.9
-"""Share of a group's users, in the audit that has more of them, who must have both values."""
+"""Share of a group's users, in the audit that has more of them, who must be in it in both audits,
+with a value in each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +111,8 @@ def shared_users(
 ) -> tuple[Pairing, pl.DataFrame | None]:
     """Whether users can be paired, and the table of those in both; None where they cannot.
 
-    The table has a column an attribute, as the candidate has it, and one a metric, and those of the
-    base with a suffix.
+    The table has a column an attribute, null for a user whose value is another in the base, and
+    two a metric: `m0` of the candidate, `m0 base` of the base.
     """
     unit = candidate.summary.unit
     if not unit.is_users:
@@ -121,12 +121,12 @@ def shared_users(
         return Pairing(is_paired=False, why=why), None
     if base.per_user is None or candidate.per_user is None:
         which = _which(base.per_user is None, candidate.per_user is None)
-        why = f"the values of users were not saved in {which}"
-        return Pairing(is_paired=False, why=why), None
-    first, last = (_users(audit.per_user, common) for audit in (base, candidate))
-    shared = last.join(first, on="id", suffix=" base", maintain_order="left")
-    is_moved = pl.any_horizontal(pl.col(axis) != pl.col(f"{axis} base") for axis in common.axes)
-    n_moved = int(shared.select(is_moved.sum()).item())
+        return Pairing(is_paired=False, why=f"the values of users were not saved in {which}"), None
+    first, last = (_users(table, common) for table in (base.per_user, candidate.per_user))
+    shared = last.join(first, on="id", suffix=" base", maintain_order="left").with_columns(
+        pl.when(pl.col(axis) == pl.col(f"{axis} base")).then(axis) for axis in common.axes
+    )
+    n_moved = int(shared.select(pl.any_horizontal(pl.col(common.axes).is_null()).sum()).item())
     why = _why_not(base, candidate, shared.height, n_moved)
     about = Pairing(
         is_paired=not why,
@@ -163,16 +163,13 @@ def _which(is_base: bool, is_candidate: bool) -> str:
     return "the base" if is_base else "the candidate"
 
 
-def _users(table: pl.DataFrame | None, common: Common) -> pl.DataFrame:
+def _users(table: pl.DataFrame, common: Common) -> pl.DataFrame:
     """Ids, attributes and values of all users."""
-    assert table is not None
-    numbered = {
-        name: f"{letter}{at}"
-        for letter, names in (("a", common.attributes), ("m", common.metrics))
-        for at, name in enumerate(names)
-    }
-    ids = table.to_series(0).cast(pl.String).alias("id")
-    return pl.DataFrame([ids, *(table[name].alias(column) for name, column in numbered.items())])
+    axes = (
+        table[name].alias(axis) for name, axis in zip(common.attributes, common.axes, strict=True)
+    )
+    values = (table[name].alias(f"m{at}") for at, name in enumerate(common.metrics))
+    return pl.DataFrame([table.to_series(0).cast(pl.String).alias("id"), *axes, *values])
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,8 +257,8 @@ class PairedUsers(NamedTuple):
     Parameters
     ----------
     before, after : (n_metrics, n_users), NaN where undefined
-    is_compared : (n_metrics, n_groups), groups that both audits tell of, nearly all of whose users
-        have both values, and few of whom moved
+    is_compared : (n_metrics, n_groups), groups that nearly all of their users are in in both
+        audits, with both values
     """
 
     before: FloatArray
@@ -290,9 +287,11 @@ def paired_users(
     *axes, _ = next(iter(published.values())).conditions.columns
     attributes = []
     for axis in axes:
-        texts = shared[axis].unique().sort()
-        codes = shared[axis].replace_strict(texts, np.arange(len(texts)), return_dtype=pl.Int32)
-        attributes.append(Attribute(axis, codes.to_numpy(), tuple(texts)))
+        texts = shared[axis].drop_nulls().unique().sort()
+        # the last code is of users who moved
+        numbers = {text: at for at, text in enumerate(texts)}
+        codes = shared[axis].replace_strict(numbers, default=len(texts), return_dtype=pl.Int32)
+        attributes.append(Attribute(axis, codes.to_numpy(), (*texts, "")))
     summaries = base.summary, candidate.summary
     depths = [summary.depth for summary in summaries]
     options = AuditOptions(
@@ -301,7 +300,8 @@ def paired_users(
     )
     grouping = Grouping.of(attributes, options)
     conditions, lattice = group_conditions(grouping), grouping.lattice
-    steady = is_steady(shared, conditions, lattice.n_users.astype(np.float64))
+    moved = [len(attribute.values) - 1 for attribute in attributes]
+    is_stable = (lattice.codes != moved).all(axis=1)
     is_compared = np.zeros((len(published), len(lattice)), dtype=np.bool_)
     for at, part in enumerate(published.values()):
         sizes = part.conditions.with_columns(n=np.maximum(part.before.n, part.after.n))
@@ -309,35 +309,6 @@ def paired_users(
             sizes, on=conditions.columns, how="left", nulls_equal=True, maintain_order="left"
         )
         n_most = rows["n"].fill_null(np.nan).to_numpy()
-        known = grouping.cells.sums(~np.isnan(before[at] + after[at]))
-        n_paired = lattice.sums(known[None])[0]
-        is_compared[at] = steady & (n_paired >= LEAST_OF_GROUP * np.maximum(n_most, 1.0))
+        n_paired = lattice.sums(grouping.cells.sums(~np.isnan(before[at] + after[at]))[None])[0]
+        is_compared[at] = is_stable & (n_paired >= LEAST_OF_GROUP * np.maximum(n_most, 1.0))
     return PairedUsers(before, after, grouping, is_compared)
-
-
-def is_steady(users: pl.DataFrame, conditions: pl.DataFrame, n_users: FloatArray) -> BoolArray:
-    """(n_groups,), groups that few users moved into or out of.
-
-    Parameters
-    ----------
-    users : of both audits: a column an attribute, and one with the suffix " base"
-    conditions : of the groups, by the same columns; null where any value counts
-    n_users : (n_groups,), users of both audits who are in the group in the candidate
-    """
-    axes = conditions.columns[:-1]
-    came, left = np.zeros((2, conditions.height))
-    rows = conditions.select(axes).with_row_index("row")
-    movers = users.filter(_differ(axes))
-    if movers.height:
-        for is_given, groups in rows.group_by([pl.col(axis).is_not_null() for axis in axes]):
-            on = [axis for axis, is_mine in zip(axes, is_given, strict=True) if is_mine]
-            mine = movers.filter(_differ(on))
-            for counts, suffix in ((came, ""), (left, " base")):
-                there = mine.select(pl.col(f"{axis}{suffix}").alias(axis) for axis in on)
-                found = groups.join(there.group_by(on).len(), on=on)
-                counts[found["row"].to_numpy()] = found["len"].to_numpy()
-    return np.asarray(came + left <= MOST_MOVED * (n_users + left))
-
-
-def _differ(axes: list[str]) -> pl.Expr:
-    return pl.any_horizontal(pl.col(axis).ne_missing(pl.col(f"{axis} base")) for axis in axes)

@@ -63,8 +63,8 @@ class Pairing(Part):
     n_only_candidate: int | None = None
     n_moved: int | None = Field(
         default=None,
-        description="users in both whose attributes differ; where these are few of a group they "
-        "count for the one they are in in the candidate",
+        description="users in both whose attributes differ, left out of the groups they moved "
+        "into or out of",
     )
 
 
@@ -72,7 +72,7 @@ class GroupComparison(Part):
     """A group in both audits."""
 
     group: dict[str, str]
-    support: int = Field(description="users the change rests on; unpaired, of the candidate")
+    support: int = Field(description="users the change rests on; unpaired, the larger number")
     before: float
     after: float
     change: float
@@ -129,9 +129,6 @@ class MetricComparison(Part):
         description="groups that did not lose, where a tolerance is set by more than that"
     )
     n_open: int
-    ruled_out_from: int | None = Field(
-        description="of groups with so many users and more none is inconclusive"
-    )
     certificate: tuple[CertifiedSize, ...] = Field(
         description="the largest harm that is not ruled out, for groups of at least each size that "
         "are not shown to have lost; smallest size first"
@@ -199,7 +196,7 @@ class Comparison:
     def _repr_html_(self) -> str:
         from fairrec.comparison.page import comparison_card
 
-        return comparison_card(self.summary)
+        return comparison_card(self.summary, self.changes)
 
     @property
     def metrics(self) -> dict[str, MetricComparison]:

@@ -1,29 +1,42 @@
-"""A comparison in sentences: the answer first, then how it was come to."""
+"""A comparison in words and tables: the answer, and what the page and Markdown add to it."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
 from fairrec.comparison.losses import LOSSES, Loss
-from fairrec.comparison.result import (
-    ComparedAudit,
-    ComparisonSummary,
-    MetricComparison,
-)
+from fairrec.comparison.result import ComparedAudit, ComparisonSummary, MetricComparison
 from fairrec.core.audited_entity import Unit
 from fairrec.core.errors import plain
-from fairrec.core.options import Blank, spell_in
-from fairrec.report.answer import Tone
-from fairrec.report.metric_words import USUAL_SIZE
+from fairrec.core.options import spell_in
+from fairrec.report.answer import Answer, AnswerTable, Block, Note, Row, Served, Tone
+from fairrec.report.metric_words import USUAL_SIZE, format_gap_p_value
+from fairrec.report.text import write_markdown
+from fairrec.report.view import LONGEST_LINE
 from fairrec.report.words import (
+    TableView,
     confidence,
     group_label,
+    is_nothing,
     number,
     numbers,
     plural,
+    signed_interval,
     with_sign,
 )
+from fairrec.result.metric_schema import Change
+from fairrec.result.tables import row_group
 from fairrec.statistics.paired import ChangeVerdict
 
 LONGEST_NAME = 120
+GROUPS_SHOWN = 8
+"""Groups in the table of Markdown, over all metrics."""
+_LOST = ("lost beyond tolerance", "lost")
+_CHANGED = ("changed beyond tolerance", "changed")
 _VERDICTS: dict[ChangeVerdict, str] = {
     "improved": "improved",
     "worse": "became worse",
@@ -31,14 +44,62 @@ _VERDICTS: dict[ChangeVerdict, str] = {
     "not significant": "did not change significantly",
     "unchanged": "did not change",
 }
-_SIZES = (USUAL_SIZE, 1000)
-"""Of groups of which it is said what is ruled out."""
 
 
-def loss_words(loss: Loss, tolerance: float | None) -> str:
+@dataclass(frozen=True, slots=True)
+class ComparisonView:
+    """A comparison, ready to lay out.
+
+    Parameters
+    ----------
+    metrics : a title and sentences about each metric, by its name
+    everyone : how the means changed
+    groups : those that lost, are behind all others, or gained
+    differences : in what else the audits differ
+    """
+
+    answer: Answer
+    metrics: dict[str, tuple[str, ...]]
+    everyone: TableView
+    groups: TableView
+    differences: TableView
+    reproduce: str
+
+
+def build_comparison_view(summary: ComparisonSummary, changes: pl.DataFrame) -> ComparisonView:
+    """The view of a comparison and its table of changes."""
+    differences = tuple(
+        tuple(plain(part) or "-" for part in (one.what, one.base, one.candidate))
+        for one in summary.differences
+    )
+    return ComparisonView(
+        answer=_answer(summary, changes, differences),
+        metrics={
+            plain(name): (describe_loss(one.outcome, one.tolerance), *describe_metric(one, summary))
+            for name, one in summary.metrics.items()
+        },
+        everyone=_everyone(summary),
+        groups=_groups(summary, changes),
+        differences=TableView(
+            "What else differs", ("what", "base", "candidate"), (False,) * 3, differences
+        ),
+        reproduce=(
+            f"{plain(summary.command, LONGEST_LINE)}  (FairRec {plain(summary.fairrec_version)})"
+        ),
+    )
+
+
+def comparison_markdown(view: ComparisonView) -> str:
+    """A comparison as Markdown."""
+    lines = [f"{name}: {'. '.join(texts)}" for name, texts in view.metrics.items()]
+    tables = [one for one in (view.everyone, view.groups, view.differences) if one.rows]
+    return write_markdown("FairRec comparison", view.answer, lines, tables, view.reproduce)
+
+
+def describe_loss(loss: Loss, tolerance: float | None) -> str:
     """What is known of a loss, in a few words.
 
-    >>> loss_words("lost", None), loss_words("lost", 0.03), loss_words("no loss", 0.03)
+    >>> describe_loss("lost", None), describe_loss("lost", 0.03), describe_loss("no loss", 0.03)
     ('lost', 'lost, may be by less than 0.0300', 'no loss by more than 0.0300')
     """
     if tolerance is None or loss in ("inconclusive", "gained"):
@@ -48,201 +109,294 @@ def loss_words(loss: Loss, tolerance: float | None) -> str:
     return f"{loss.removesuffix(' beyond tolerance')} by more than {number(tolerance)}"
 
 
-def build_status(metric: MetricComparison) -> str:
-    """What is known about losses in one metric, in a few words."""
-    return loss_words(metric.outcome, metric.tolerance)
-
-
-def choose_tone(summary: ComparisonSummary) -> Tone:
-    """How to show the answer: a change where no end is better is no alarm."""
-    is_behind = any(
-        metric.n_behind and metric.higher_is_better is not None
-        for metric in summary.metrics.values()
+def _answer(
+    summary: ComparisonSummary, changes: pl.DataFrame, differences: tuple[tuple[str, ...], ...]
+) -> Answer:
+    """The metric that lost most with its groups, then a line for each other metric."""
+    metrics = summary.metrics
+    first, *others = sorted(metrics, key=lambda name: _alarm(metrics[name]))
+    metric = metrics[first]
+    steps: tuple[str, ...] = ()
+    if metric.tolerance is None and metric.outcome == "inconclusive":
+        option = spell_in(summary.command, "tolerance", "5%")
+        steps = (f"{option}: whether a loss by more than that is ruled out",)
+    notes = [Note("note", plain(text, LONGEST_LINE)) for text in summary.notes]
+    if differences:
+        also = "; ".join(f"{what} ({base} → {candidate})" for what, base, candidate in differences)
+        notes.append(Note("differs", also))
+    return Answer(
+        tone=_tone(summary),
+        headline=headline(summary),
+        about=(_about(summary), _pairing(summary)),
+        notes=tuple(notes),
+        table=_answer_table(first, summary, changes),
+        sentences=describe_metric(metric, summary),
+        others=tuple(_other_metric(name, metrics[name]) for name in others),
+        next_steps=steps,
     )
-    if summary.outcome in ("lost beyond tolerance", "lost") or is_behind:
+
+
+def _alarm(metric: MetricComparison) -> tuple[bool, int]:
+    """Metrics with a better end first, those that lost most before others."""
+    return metric.higher_is_better is None, LOSSES.index(metric.outcome)
+
+
+def _tone(summary: ComparisonSummary) -> Tone:
+    """How to show the answer: a change where no end is better is no alarm."""
+    with_end = [one for one in summary.metrics.values() if one.higher_is_better is not None]
+    if summary.outcome in _LOST or any(one.n_behind for one in with_end):
         return "found"
     return "clear" if summary.outcome in ("gained", "no loss", "no change") else "open"
 
 
 def headline(summary: ComparisonSummary) -> str:
-    """The answer: how the means changed, which groups lost, and which lost more than all others."""
+    """How the means changed, which groups lost, and which lost more than all others."""
+    with_end = {n: one for n, one in summary.metrics.items() if one.higher_is_better is not None}
+    metrics = with_end or summary.metrics
     # items share the places of lists, so that their mean stays
-    means = _means(summary) if summary.unit.is_users else ""
-    return f"{'. '.join(filter(None, (means, _lost(summary), _behind(summary))))}."
+    means = _describe_means(metrics) if summary.unit.is_users else ""
+    parts = means, _describe_lost(metrics), _describe_behind(metrics)
+    return f"{'. '.join(filter(None, parts))}."
 
 
-def _with_an_end(summary: ComparisonSummary) -> dict[str, MetricComparison]:
-    """Metrics in which a group can lose; all of them where there is none."""
-    found = {name: one for name, one in summary.metrics.items() if one.higher_is_better is not None}
-    return found or summary.metrics
-
-
-def _means(summary: ComparisonSummary) -> str:
-    """How the means changed: how many of the metrics in which way, and an example of each."""
-    metrics = _with_an_end(summary)
-    by_verdict: dict[str, list[str]] = {}
+def _describe_means(metrics: Mapping[str, MetricComparison]) -> str:
+    """How many metrics changed in which way on average, with an example of each."""
+    examples: dict[ChangeVerdict, list[str]] = {}
     for name, metric in metrics.items():
         change = metric.everyone
         if change is not None and change.change is not None:
             ends = " → ".join(numbers(change.before, change.after))
-            by_verdict.setdefault(_VERDICTS[change.verdict], []).append(f"{plain(name)} {ends}")
-    parts = [(len(means), said, means[0]) for said, means in by_verdict.items()]
-    if not parts:
+            examples.setdefault(change.verdict, []).append(f"{plain(name)} {ends}")
+    if not examples:
         return ""
-    if _is_same(summary):
-        n_shared = summary.unit.count(summary.pairing.n_shared or 0)
-        return f"All {n_shared} have the same values in both audits"
-    if len(parts) > 1:
-        named = [f"{n} {said} ({first})" for n, said, first in parts]
-        return f"On average, of {len(metrics)} metrics {', '.join(named)}"
-    n, said, first = parts[0]
-    which = {1: first.split()[0], 2: "both metrics"}.get(n, f"all {n} metrics")
-    return f"On average {which} {said} ({first.removeprefix(which).strip()})"
+    if len(metrics) == 1:
+        ((verdict, (example,)),) = examples.items()
+        name, ends = example.split(" ", maxsplit=1)
+        return f"On average {name} {_VERDICTS[verdict]} ({ends})"
+    parts = (f"{len(some)} {_VERDICTS[v]} ({some[0]})" for v, some in examples.items())
+    return f"On average, of {len(metrics)} metrics {', '.join(parts)}"
 
 
-def _is_same(summary: ComparisonSummary) -> bool:
-    """Whether no user's value changed: an interval of no width says so of each of them."""
-    changes = [metric.everyone for metric in summary.metrics.values()]
-    return summary.pairing.is_paired and all(
-        change is not None and change.interval == (0.0, 0.0) for change in changes
-    )
-
-
-def _lost(summary: ComparisonSummary) -> str:
+def _describe_lost(metrics: Mapping[str, MetricComparison]) -> str:
     """Which groups lost, in the metric that is worst."""
-    metrics = _with_an_end(summary)
     name, metric = min(metrics.items(), key=lambda one: LOSSES.index(one[1].outcome))
-    which = f"In {plain(name)} " if len(metrics) > 1 else ""
-    lost = "lost" if metric.higher_is_better is not None else "changed"
-    if metric.lost:
-        first = metric.lost[0]
-        by = (
-            f" by more than {number(metric.tolerance)}"
-            if first.outcome.endswith("beyond tolerance")
-            else ""
-        )
-        n = metric.n_lost_beyond_tolerance or metric.n_lost
-        ends = " → ".join(numbers(first.before, first.after))
-        said = f"{group_label(first.group)} {lost}{by} ({ends})"
-        if n > 1:
-            said += f", as did {n - 1:,} more of {plural(metric.n_groups, 'group')}"
-        return f"{which}{said}"
-    n_gained = max(one.n_gained for one in metrics.values())
-    up_to = "up to " if len(metrics) > 1 else ""
-    gained = f", {up_to}{n_gained:,} of {metric.n_groups:,} gained" if n_gained else ""
-    if summary.outcome in ("no loss", "no change"):
-        by = f" by more than {number(metric.tolerance)}" if metric.tolerance is not None else ""
-        return f"No group of a single attribute {lost}{by}{gained}"
-    return f"No group is shown to have {lost}{gained}"
+    where = f"In {plain(name)} " if len(metrics) > 1 else ""
+    verb = _verb(metric)
+    beyond = "" if metric.tolerance is None else f" by more than {number(metric.tolerance)}"
+    if not metric.lost:
+        gained = f", {metric.n_gained:,} of {metric.n_groups:,} gained" if metric.n_gained else ""
+        none = f"{where}no group" if where else "No group"
+        if metric.outcome in ("no loss", "no change"):
+            return f"{none} of a single attribute {verb}{beyond}{gained}"
+        return f"{none} is shown to have {verb}{gained}"
+    first = metric.lost[0]
+    n = metric.n_lost_beyond_tolerance or metric.n_lost
+    more = f", as did {n - 1:,} more of {plural(metric.n_groups, 'group')}" if n > 1 else ""
+    beyond = beyond if metric.n_lost_beyond_tolerance else ""
+    ends = " → ".join(numbers(first.before, first.after))
+    return f"{where}{group_label(first.group)} {verb}{beyond} ({ends}){more}"
 
 
-def _behind(summary: ComparisonSummary) -> str:
+def _describe_behind(metrics: Mapping[str, MetricComparison]) -> str:
     """Which groups lost more than all others."""
-    metrics = _with_an_end(summary)
-    found = [(name, metric) for name, metric in metrics.items() if metric.behind]
-    if not found:
-        if not summary.unit.is_users or not any(one.lost or one.gained for one in metrics.values()):
-            return ""
-        is_lost = any(one.lost for one in metrics.values())
-        verb = behind_words("lost" if is_lost else "gained")
-        return f"None is shown to have {verb}"
-    name, metric = found[0]
+    name, metric = next(((name, one) for name, one in metrics.items() if one.behind), ("", None))
+    if metric is None:
+        is_any = any(one.lost or one.gained for one in metrics.values())
+        return "No group is shown to be behind all others" if is_any else ""
     group, n_more = metric.behind[0], metric.n_behind - 1
-    others = group.change - (group.difference or 0.0)
-    own, of_others = map(with_sign, numbers(group.change, others))
-    which = f" in {plain(name)}" if len(metrics) > 1 else ""
-    more = f"; so did {n_more:,} more" if n_more else ""
-    words = behind_words(group.outcome)
-    return f"{group_label(group.group)} {words}{which} ({own} against {of_others}){more}"
+    own, others = map(with_sign, numbers(group.change, group.change - (group.difference or 0.0)))
+    where = f" in {plain(name)}" if len(metrics) > 1 else ""
+    more = f"; so is {plural(n_more, 'more group')}" if n_more else ""
+    behind = "is behind" if metric.higher_is_better is not None else "changed unlike"
+    return f"{group_label(group.group)} {behind} all others{where} ({own} against {others}){more}"
 
 
-def behind_words(loss: Loss) -> str:
-    """How a group stands to all others whose change was better."""
-    if loss in ("lost", "lost beyond tolerance"):
-        return "lost more than all others"
-    if loss == "gained":
-        return "gained less than all others"
-    if loss in ("changed", "changed beyond tolerance", "no change"):
-        return "changed unlike all others"
-    return "fell behind all others"
+def _verb(metric: MetricComparison) -> str:
+    return "changed" if metric.higher_is_better is None else "lost"
 
 
-def about(summary: ComparisonSummary) -> str:
+def _about(summary: ComparisonSummary) -> str:
     """What was compared with what."""
-    unit = summary.unit
-    return f"{_named(summary.base, 'base', unit)} → {_named(summary.candidate, 'candidate', unit)}"
+    base, candidate = (
+        _describe_audit(audit, which, summary.unit)
+        for audit, which in ((summary.base, "base"), (summary.candidate, "candidate"))
+    )
+    return f"{base} → {candidate}"
 
 
-def _named(audit: ComparedAudit, which: str, unit: Unit) -> str:
+def _describe_audit(audit: ComparedAudit, which: str, unit: Unit) -> str:
     model = audit.model and f"{audit.model.name} {audit.model.version}".strip()
     named = [part for part in (audit.name, audit.title, model) if part]
-    said = plain(" · ".join(named), LONGEST_NAME) if named else which
-    return f"{said} ({unit.count(audit.n_users)})"
+    label = plain(" · ".join(named), LONGEST_NAME) if named else which
+    return f"{label} ({unit.count(audit.n_users)})"
 
 
-def how(summary: ComparisonSummary) -> str:
+def _pairing(summary: ComparisonSummary) -> str:
     """Whose values were compared, and what the intervals hold for."""
-    pairing = summary.pairing
+    pairing, unit = summary.pairing, summary.unit
     n_groups = sum(metric.n_groups for metric in summary.metrics.values())
-    at_once = (
-        f"Intervals of groups hold at {confidence(summary.alpha)} for all {n_groups:,} changes of "
-        f"{plural(len(summary.metrics), 'metric')} at once, and for their differences from all "
-        "others."
+    whose = f"The same {unit.count(pairing.n_shared or 0)} in both audits"
+    if not pairing.is_paired:
+        whose = f"Not paired: {plain(pairing.why, 300)}"
+    return (
+        f"{whose}. Intervals of groups hold at {confidence(summary.alpha)} for all {n_groups:,} "
+        f"changes of {plural(len(summary.metrics), 'metric')} at once, and for their differences "
+        "from all others."
     )
-    if pairing.is_paired:
-        return f"The same {summary.unit.count(pairing.n_shared or 0)} in both audits. {at_once}"
-    why = plain(pairing.why, 300)
-    who = f"Two sets of {summary.unit.many}, n" if summary.unit.is_users else "N"
-    return f"{who}ot paired: {why}. {at_once}"
 
 
-def describe_parts(name: str, summary: ComparisonSummary) -> tuple[str, ...]:
-    """One metric in sentences: groups, what is ruled out."""
-    metric, many = summary.metrics[name], summary.unit.many
-    said = (_counts(metric), _ruled_out(metric, many), _without_tolerance(metric, summary.command))
-    return tuple(filter(None, said))
-
-
-def _counts(metric: MetricComparison) -> str:
-    has_end = metric.higher_is_better is not None
-    verb = "lost" if has_end else "changed"
-    amount = number(metric.tolerance)
-    by = (
-        f" ({metric.n_lost_beyond_tolerance:,} by more than {amount})"
-        if metric.n_lost_beyond_tolerance
-        else ""
-    )
-    parts = [f"{metric.n_lost:,} {verb}{by}"]
-    if metric.n_behind:
-        more = "lost more, or gained less, than" if has_end else "changed unlike"
-        parts.append(f"{metric.n_behind:,} {more} all others")
-    if has_end:
-        parts.append(f"{metric.n_gained:,} gained")
-    if metric.tolerance is not None:
-        parts.append(f"{metric.n_ruled_out:,} {verb} by no more than {amount} if at all")
-    parts.append(f"{metric.n_open:,} are inconclusive")
-    return f"Of {plural(metric.n_groups, 'group')} {', '.join(parts)}."
-
-
-def _without_tolerance(metric: MetricComparison, command: str) -> str:
-    if metric.tolerance is not None or metric.outcome != "inconclusive":
-        return ""
-    option = spell_in(command, "tolerance", Blank("AMOUNT"))
-    return f"With {option} a loss by more than that can be ruled out."
-
-
-def _ruled_out(metric: MetricComparison, many: str) -> str:
-    if not metric.is_conclusive:
-        return f"Too many {many} have no value for anything to be ruled out."
+def describe_metric(metric: MetricComparison, summary: ComparisonSummary) -> tuple[str, ...]:
+    """How many groups of a metric changed in which way, and what is ruled out."""
+    verb, many = _verb(metric), summary.unit.many
+    counts = [f"{metric.n_lost:,} {verb}"]
+    if metric.n_lost_beyond_tolerance:
+        counts[0] += (
+            f" ({metric.n_lost_beyond_tolerance:,} by more than {number(metric.tolerance)})"
+        )
+    behind = "behind" if metric.higher_is_better is not None else "unlike"
+    counts.append(f"{metric.n_behind:,} {behind} all others")
+    counts += [] if metric.higher_is_better is None else [f"{metric.n_gained:,} gained"]
+    counts += [f"{metric.n_ruled_out:,} ruled out", f"{metric.n_open:,} inconclusive"]
+    parts = [f"Of {plural(metric.n_groups, 'group')} {', '.join(counts)}."]
     steps = [point for point in metric.certificate if point.harm > 0]
-    verb = "changed" if metric.higher_is_better is None else "lost"
-    if not steps:
-        return ""
-    later = [next((point for point in steps if point.support >= size), None) for size in _SIZES]
-    first, *others = [*dict.fromkeys(point for point in later if point)] or steps[:1]
-    said = (
-        f"Ruled out: that a group of {first.support:,} {many} or more, other than those that did, "
-        f"{verb} by more than {number(first.harm)}"
+    if not metric.is_conclusive:
+        parts.append(f"Too many {many} have no value for anything to be ruled out.")
+    elif steps:
+        usual = next((point for point in steps if point.support >= USUAL_SIZE), steps[-1])
+        parts.append(
+            f"Ruled out: that another group of {usual.support:,} {many} or more {verb} by more "
+            f"than {number(usual.harm)}."
+        )
+    return tuple(parts)
+
+
+def _other_metric(name: str, metric: MetricComparison) -> str:
+    change, status = metric.everyone, describe_loss(metric.outcome, metric.tolerance)
+    if change is None or change.change is None:
+        return f"{plain(name)}: {status}"
+    return f"{plain(name)}: {status}, on average {' → '.join(numbers(change.before, change.after))}"
+
+
+def _answer_table(name: str, summary: ComparisonSummary, changes: pl.DataFrame) -> AnswerTable:
+    """The mean of all, and the groups shown to have changed, those of few attributes first."""
+    metric = summary.metrics[name]
+    rows = changed_rows(name, changes).sort("depth", maintain_order=True)
+    groups = []
+    for row in rows.iter_rows(named=True):
+        label, support, before, after, change, interval, *_ = group_cells(row, metric)
+        word = row["outcome"].split()[0]
+        verdict = f"{word}, behind" if row["is_behind"] else word
+        cells = support, before, after, change, interval, verdict
+        groups.append(Row(label, cells, _SERVED.get(choose_mark(row["outcome"]))))
+    everyone = []
+    if (change := metric.everyone) is not None:
+        everyone = [Row(f"all {summary.unit.many}", (*_change_cells(change), change.verdict))]
+    columns = (
+        *(plain(name), summary.unit.many, "before", "after", "change"),
+        *(f"{confidence(summary.alpha)} interval (all)", "verdict"),
     )
-    parts = [f"of {point.support:,} or more by {number(point.harm)}" for point in others]
-    return f"{'; '.join([said, *parts])}."
+    more = "more groups changed, on the page"
+    blocks = (Block("", tuple(everyone), ""), Block("", tuple(groups), more, is_ranked=True))
+    return AnswerTable(columns, (False, *(True,) * 5, False), blocks)
+
+
+_SERVED: dict[str, Served] = {"worse": "worse", "better": "better", "changed": "differs"}
+
+
+def choose_mark(outcome: Loss) -> str:
+    """Which way a group changed, where that is shown; else "within"."""
+    if outcome in _CHANGED:
+        return "changed"
+    return "worse" if outcome in _LOST else "better" if outcome == "gained" else "within"
+
+
+IS_LOST = pl.col("outcome").is_in([*_LOST, *_CHANGED]) | pl.col("is_behind")
+IS_GAINED = (pl.col("outcome") == "gained") & ~pl.col("is_behind")
+
+
+def changed_rows(name: str, changes: pl.DataFrame) -> pl.DataFrame:
+    """The groups of a metric that lost or are behind, worst first; then those that gained most."""
+    mine = changes.filter(pl.col("metric") == name)
+    return pl.concat([mine.filter(IS_LOST), mine.filter(IS_GAINED).reverse()])
+
+
+def _change_cells(change: Change | None) -> tuple[str, ...]:
+    """Users, before, after, change and its interval."""
+    if change is None or change.change is None:
+        return ("-",) * 5
+    low, high = change.interval or (None, None)
+    by, interval = format_change(change.change, low, high)
+    if is_nothing(change.change, change.before or 0.0):
+        by = "0"
+    return f"{change.n_users:,}", *numbers(change.before, change.after), by, interval
+
+
+def format_change(value: float | None, low: float | None, high: float | None) -> tuple[str, str]:
+    """A change with its sign, and its interval."""
+    if value is None or low is None or high is None:
+        return with_sign(number(value)), "-"
+    return with_sign(numbers(value, low, high)[0]), signed_interval(low, high, value)
+
+
+def group_columns(summary: ComparisonSummary) -> tuple[str, ...]:
+    """What `group_cells` fills."""
+    return (
+        *("group", summary.unit.many, "before", "after", "change", "interval of it"),
+        *("against others", "interval of that", "verdict"),
+    )
+
+
+def group_cells(row: Mapping[str, Any], metric: MetricComparison) -> tuple[str, ...]:
+    """A row of the table of changes as text."""
+    names = [*row]
+    axes = names[names.index("metric") + 1 : names.index("depth")]
+    behind = ", unlike others" if metric.higher_is_better is None else ", behind others"
+    return (
+        group_label(row_group({name: row[name] for name in axes})),
+        f"{row['support']:,}",
+        *numbers(row["before"], row["after"]),
+        *format_change(row["change"], row["simultaneous_low"], row["simultaneous_high"]),
+        *format_change(row["difference"], row["difference_low"], row["difference_high"]),
+        f"{row['outcome']}{behind if row['is_behind'] else ''}",
+    )
+
+
+def _groups(summary: ComparisonSummary, changes: pl.DataFrame) -> TableView:
+    """Groups that changed, those behind all others and those that lost first."""
+    names = sorted(summary.metrics, key=lambda name: _alarm(summary.metrics[name]))
+    rows = pl.concat([changed_rows(name, changes) for name in names])
+    rows = rows.sort(~pl.col("is_behind"), maintain_order=True)
+    n_more = rows.height - GROUPS_SHOWN
+    return TableView(
+        title="Groups that changed",
+        columns=("metric", *group_columns(summary)),
+        numeric=(False, False, *(True,) * 7, False),
+        rows=tuple(
+            (plain(row["metric"]), *group_cells(row, summary.metrics[row["metric"]]))
+            for row in rows.head(GROUPS_SHOWN).iter_rows(named=True)
+        ),
+        note=f"and {n_more:,} more in changes.parquet" if n_more > 0 else "",
+    )
+
+
+def _everyone(summary: ComparisonSummary) -> TableView:
+    rows = []
+    for name, metric in summary.metrics.items():
+        gap = metric.gap
+        gaps = (
+            number(size) if chance is None else f"{number(size)} ({format_gap_p_value(chance)})"
+            for size, chance in ((gap.before, gap.chance_before), (gap.after, gap.chance_after))
+        )
+        status = describe_loss(metric.outcome, metric.tolerance)
+        rows.append((plain(name), *_change_cells(metric.everyone), *gaps, status))
+    many, interval = summary.unit.many, f"{confidence(summary.alpha)} interval"
+    return TableView(
+        title=f"All {many}, and the gap between {summary.unit.ends} intersection",
+        columns=(
+            *("metric", many, "before", "after", "change", interval),
+            *("gap before", "gap after", "verdict on groups"),
+        ),
+        numeric=(False, *(True,) * 7, False),
+        rows=tuple(rows),
+        note="Intervals hold for all metrics at once.",
+    )
