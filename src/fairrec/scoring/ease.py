@@ -10,9 +10,6 @@ from scipy.sparse import csr_array
 from fairrec.core.arrays import AnyArray, CodeArray, FloatArray, IntArray
 from fairrec.core.kernels import compiled
 
-_PAIRS_AT_ONCE = 1 << 18
-"""So few that what their users had stays in the cache too."""
-
 
 @dataclass(frozen=True, slots=True)
 class Ease:
@@ -48,14 +45,7 @@ class Ease:
     def score(self, users: IntArray, items: IntArray) -> FloatArray:
         """One score for each pair of user and item."""
         taken = self.interactions
-        scores = np.empty(len(users))
-        small = np.min_scalar_type(len(self.weights))
-        for start in range(0, len(users), _PAIRS_AT_ONCE):
-            part = slice(start, start + _PAIRS_AT_ONCE)
-            # item by item, so that the weights that speak for it stay in the cache
-            order = np.argsort(items[part].astype(small), kind="stable")
-            mine, wanted, found = users[part], items[part], scores[part]
-            _score(taken.indptr, taken.indices, self.weights.T, mine, wanted, order, found)
+        scores: FloatArray = _score(taken.indptr, taken.indices, self.weights.T, users, items)
         return scores
 
 
@@ -71,17 +61,13 @@ def interaction_matrix(users: AnyArray, items: AnyArray, n_users: int, n_items: 
 # sums may be taken in any order: one after the other would wait for each addition
 @compiled(fastmath={"reassoc", "nsz"})
 def _score(
-    offsets: AnyArray,
-    taken: CodeArray,
-    weights_for: FloatArray,
-    users: IntArray,
-    items: IntArray,
-    order: IntArray,
-    scores: FloatArray,
-) -> None:
-    for pair in order:
+    offsets: AnyArray, taken: CodeArray, weights_for: FloatArray, users: IntArray, items: IntArray
+) -> FloatArray:
+    scores = np.empty(len(users))
+    for pair in range(len(users)):
         weights = weights_for[items[pair]]
         total = 0.0
         for item in taken[offsets[users[pair]] : offsets[users[pair] + 1]]:
             total += weights[item]
         scores[pair] = total
+    return scores

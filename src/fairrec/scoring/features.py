@@ -122,6 +122,7 @@ DATATYPES: dict[str, Any] = {
 }
 """Types of tensors by their names in the Open Inference Protocol."""
 _WHOLE = re.compile(r"0|-?[1-9][0-9]*")
+"""Text that is just another way to write a whole number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,35 +223,37 @@ def as_tensor(values: AnyArray, spec: TensorSpec, who: str) -> AnyArray:
     if spec.datatype not in DATATYPES:
         raise InputError(f"{where}. Known: {', '.join(DATATYPES)}.")
     target = np.dtype(DATATYPES[spec.datatype])
-    is_object = values.dtype.kind == "O"
-    missing = np.array([is_object and value is None for value in values], dtype=bool)
-    if missing.any() and target.kind == "f":
-        values = np.where(missing, np.nan, values)
-    elif missing.any():
+    n_missing = sum(value is None for value in values.tolist())
+    if n_missing and target.kind != "f":
         raise InputError(
-            f"{where} and cannot be missing, but {missing.sum():,} of {len(values):,} values are. "
+            f"{where} and cannot be missing, but {n_missing:,} of {len(values):,} values are. "
             "Fill them in in the table."
         )
     if target.kind == "O":
         return np.array([str(value) for value in values.tolist()], dtype=object)
-    if is_object:
-        # text that is just another way to write a whole number is such a number
-        texts = [value for value in values.tolist() if isinstance(value, str)]
-        if wrong := [text for text in texts if not _WHOLE.fullmatch(text)]:
-            raise InputError(
-                f"{where}, but the column holds text, such as {plain(repr(wrong[0]))}. Give a "
-                f"column of numbers: {spell('inputs', {spec.name: Blank('COLUMN')})}"
-            )
-        values = np.array([int(v) if isinstance(v, str) else v for v in values.tolist()])
-    with np.errstate(all="ignore"):
-        converted = values.astype(target)
-    if target.kind in "iub" and not np.array_equal(converted, values):
-        wrong = values[converted != values].tolist()
+    try:
+        numbers = values
+        if values.dtype.kind == "O":
+            numbers = np.array([_as_number(value) for value in values.tolist()])
+        with np.errstate(all="ignore"):
+            converted = numbers.astype(target)
+        if target.kind in "iub" and not np.array_equal(converted, numbers):
+            raise ValueError(numbers[converted != numbers].tolist()[0])
+    except ValueError as error:
         raise InputError(
-            f"{where}, which has no {plain(repr(wrong[0]))} ({len(wrong):,} such values). Give "
-            "another column."
-        )
+            f"{where}, which has no {plain(error)}. Give another column: "
+            f"{spell('inputs', {spec.name: Blank('COLUMN')})}"
+        ) from error
     return converted
+
+
+def _as_number(value: Any) -> Any:
+    """A number as it is, from text that is a whole number, or NaN for none."""
+    if isinstance(value, str):
+        if not _WHOLE.fullmatch(value):
+            raise ValueError(repr(value))
+        return int(value)
+    return math.nan if value is None else value
 
 
 def choose_output(names: Sequence[str], name: str | None, who: str) -> str:

@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import islice
 from pathlib import Path
 from typing import Self
@@ -23,7 +23,7 @@ from fairrec.inputs.candidates import CandidateLists
 from fairrec.inputs.ids import gather_lists
 from fairrec.scoring.features import NO_FEATURES, JoinedFeatures
 from fairrec.scoring.ledger_file import LedgerFile, Spent
-from fairrec.scoring.model import SIGNAL_SECONDS, Stopped
+from fairrec.scoring.model import SIGNAL_SECONDS
 from fairrec.scoring.options import ROWS_PER_CALL
 from fairrec.scoring.scorer import Scorer
 
@@ -157,40 +157,34 @@ class Ledger:
         for and kept, and then the error is raised.
         """
         threads = self._threads = self._threads or ThreadPoolExecutor(self._concurrency)
-        failure: BaseException | None = None
-        deadline = math.inf
-        while True:
-            try:
-                with interrupts_held():
-                    failed = self._collect()
-                    failure = failure or failed
-                    if failure is None:
-                        for batch in islice(batches, self._concurrency - len(self._under_way)):
-                            self._under_way[threads.submit(self._ask, batch)] = batch
-                    else:
-                        self._stop()
-                left = deadline - time.monotonic()
-                if not self._under_way or left < 0:
-                    break
-                wait(self._under_way, min(left, SIGNAL_SECONDS), FIRST_COMPLETED)
-            except KeyboardInterrupt as interrupt:
-                if isinstance(failure, KeyboardInterrupt):
-                    raise
-                failure, deadline = interrupt, time.monotonic() + INTERRUPT_SECONDS
-        if failure is not None:
-            raise failure
+        calls = self._under_way
 
-    def _collect(self) -> BaseException | None:
-        """Keep what has come back; the first failure among it."""
-        failure: BaseException | None = None
-        for call in [one for one in self._under_way if one.done()]:
+        def begin(n: int) -> None:
+            with interrupts_held():
+                for batch in islice(batches, n):
+                    calls[threads.submit(self._ask, batch)] = batch
+
+        try:
+            begin(self._concurrency)
+            while calls:
+                for call in wait(calls, SIGNAL_SECONDS, FIRST_COMPLETED).done:
+                    self._take(call)
+                    begin(1)
+        except BaseException as failure:
+            self._stop()
+            is_interrupt = isinstance(failure, KeyboardInterrupt)
+            end = time.monotonic() + (INTERRUPT_SECONDS if is_interrupt else math.inf)
+            while calls and time.monotonic() < end:
+                for call in wait(calls, SIGNAL_SECONDS, FIRST_COMPLETED).done:
+                    with suppress(Exception):
+                        self._take(call)
+            raise
+
+    def _take(self, call: Future[tuple[FloatArray, float]]) -> None:
+        """Keep what a call returned, or raise its error."""
+        with interrupts_held():
             lists = self._under_way.pop(call)
-            error = call.exception()
-            if error is None:
-                self._enter(lists, *call.result())
-            elif failure is None and not isinstance(error, Stopped):
-                failure = error
-        return failure
+            self._enter(lists, *call.result())
 
     def _enter(self, lists: IntArray, scores: FloatArray, seconds: float) -> None:
         """Keep the scores of one call, in the file first."""
@@ -222,16 +216,14 @@ class Ledger:
             raise KeyboardInterrupt(f"Interrupted.{self._words_of_kept(_AGAIN)}") from interrupt
 
     def _words_of_kept(self, how: str) -> str:
-        n_users = self.spent.users
-        if not n_users:
+        if not self.spent.users:
             return ""
         if self._file is None:
             return (
                 f" No score is kept without a ledger: with {spell('ledger', Blank('FILE'))} the "
                 "next run would go on where this one stopped."
             )
-        users = f"{n_users:,} user{'s' if n_users != 1 else ''}"
-        return f" The scores of {users} are kept in {self._file.path}: {how}."
+        return f" The scores of {self.spent.users:,} users are kept in {self._file.path}: {how}."
 
     def _keep(self, lists: IntArray, scores: FloatArray) -> None:
         lengths = self._offsets[lists + 1] - self._offsets[lists]

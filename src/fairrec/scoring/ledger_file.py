@@ -26,22 +26,16 @@ from fairrec.scoring.features import NO_FEATURES, JoinedFeatures
 APPLICATION_ID = 0x46524C47  # "FRLG"
 _ROWS_AT_ONCE = 8192
 _HASH_BYTES = 16
-_CANNOT_WRITE = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
 _ANOTHER_FILE = "Name another file for the ledger."
 _NO_LEDGER = f" is no ledger of FairRec, and is left as it is. {_ANOTHER_FILE}"
 _DAMAGED = f": this ledger is damaged. Restore it from a copy. {_ANOTHER_FILE}"
-_REASONS = (
-    ((sqlite3.SQLITE_NOTADB,), _NO_LEDGER),
-    (
-        (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED),
-        f": this ledger is in use by another run of FairRec. Wait for its end. {_ANOTHER_FILE}",
-    ),
-    (
-        (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_READONLY),
-        f": the ledger cannot be written there. {_ANOTHER_FILE}",
-    ),
-)
-"""Kinds of errors, and what follows the name of the file; any other is damage."""
+_REASONS = {
+    sqlite3.SQLITE_NOTADB: _NO_LEDGER,
+    sqlite3.SQLITE_BUSY: f": this ledger is in use by another run. {_ANOTHER_FILE}",
+    sqlite3.SQLITE_READONLY: f": the ledger cannot be written there. {_ANOTHER_FILE}",
+    sqlite3.SQLITE_CANTOPEN: f": the ledger cannot be written there. {_ANOTHER_FILE}",
+}
+"""Kinds of errors, and what follows the name of the file."""
 
 _LAYOUT = (
     "CREATE TABLE scorer (identity TEXT NOT NULL)",
@@ -92,7 +86,6 @@ class LedgerFile:
         self._features = _feature_bytes(features.per_user)
         of_items = _feature_bytes(features.per_item)
         self._item_hashes = _item_hashes(candidates.item_ids, of_items)
-        self._contents = "candidates" + " or features" * bool(self._features or of_items)
         self._connection = self._connect()
         with self._closed_where_refused():
             # other processes are kept out until this one ends, however it ends
@@ -178,9 +171,8 @@ class LedgerFile:
         if changed:
             shown = [int(user) if self._kind == "integer" else user for user in changed[:3]]
             raise InputError(
-                f"{self.path}: this ledger was made for other {self._contents}: those of user "
-                f"{list_some(shown, len(changed))} have changed ({len(lists):,} users of this "
-                f"audit are in it). {_ANOTHER_FILE}"
+                f"{self.path}: this ledger was made for other candidates or features: those of "
+                f"user {list_some(shown, len(changed))} have changed. {_ANOTHER_FILE}"
             )
         found, scores = np.array(lists, dtype=np.int64), b"".join(parts)
         # a write that changes nothing: where it fails, it does so before anything is paid for
@@ -222,12 +214,12 @@ class LedgerFile:
         except sqlite3.Error as error:
             # the lower byte is the kind of error, the rest its details
             code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_CORRUPT) & 0xFF
-            if code in _CANNOT_WRITE:
+            if code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
                 raise OutputError(
                     f"{self.path}: scores could not be added to the ledger ({error}); those of "
                     "the calls before are kept. Make room there and start again."
                 ) from error
-            reason = next((words for codes, words in _REASONS if code in codes), _DAMAGED)
+            reason = _REASONS.get(code, _DAMAGED)
             raise InputError(f"{self.path}{reason} ({plain(error)})") from error
 
 

@@ -134,8 +134,8 @@ class FunctionModel(Model):
 def load_function(text: str, features: Sequence[str] = ()) -> tuple[ScoringFunction, str]:
     """The function that `package.module:function` names, and a name for its ledger.
 
-    The module is looked for from the current folder first. The name holds the checksum of the
-    function's file, so that a ledger is not used after the file was changed.
+    The module is looked for from the current folder first. The name holds the checksum of its
+    file, so that a ledger is not used after the file was changed.
 
     >>> load_function("hypot")
     Traceback (most recent call last):
@@ -145,33 +145,26 @@ def load_function(text: str, features: Sequence[str] = ()) -> tuple[ScoringFunct
     if not (module_name and path):
         raise invalid("scorer", "package.module:function", text)
     where = f"{spell('scorer')} {plain(text)}"
-    module = _import_module(module_name, where)
-    found: Any = module
+    module: Any = _import_module(module_name, where)
+    found = module
     for name in path.split("."):
         if not hasattr(found, name):
             known = [one for one in vars(found) if not one.startswith("_")]
             error = unknown_name(f"name in {plain(module_name)}", name, known)
             raise InputError(f"{where}: {keep_spellings(error)}")
         found = getattr(found, name)
-    if not callable(found):
-        raise InputError(
-            f"{where} is a {type(found).__name__}, no function. Name a function "
-            "score(user_ids, item_ids) that returns one number for each pair."
-        )
     try:
-        signature = inspect.signature(found)
-    except (TypeError, ValueError):
-        # built-in functions may have none
-        signature = inspect.signature(lambda *_, **__: None)
-    try:
-        signature.bind("user_ids", "item_ids", **dict.fromkeys(features))
+        inspect.signature(found).bind("user_ids", "item_ids", **dict.fromkeys(features))
     except TypeError as error:
         called = ", ".join(["user_ids", "item_ids", *(f"{plain(name)}=" for name in features)])
         raise InputError(
-            f"{where}: it is called as score({called}), but takes {plain(signature, 120)}."
+            f"{where}: cannot be called as score({called}), which returns one number for each "
+            f"pair: {plain(error, 200)}."
         ) from error
-    home = sys.modules.get(getattr(found, "__module__", "") or "", module)
-    file = Path(getattr(home, "__file__", None) or "")
+    except ValueError:
+        # some built-in functions have no signature
+        pass
+    file = Path(getattr(module, "__file__", None) or "")
     return found, f"scorer {text.strip()}{f' of file {file_sum(file)}' if file.is_file() else ''}"
 
 
@@ -179,16 +172,13 @@ def _import_module(name: str, where: str) -> Any:
     sys.path.insert(0, "")
     try:
         return importlib.import_module(name)
-    except ModuleNotFoundError as error:
-        raise InputError(
-            f"{where}: there is no module {plain(repr(error.name))} here "
-            f"({plain(Path.cwd(), 200)}) or among the installed ones. Start where it can be "
-            "imported, or set PYTHONPATH."
-        ) from error
     except (Exception, SystemExit) as error:
+        how = f"{spell('debug')} shows where."
+        if isinstance(error, ModuleNotFoundError):
+            how = f"Set PYTHONPATH; the current folder is {plain(Path.cwd(), 200)}."
         raise InputError(
             f"{where}: {plain(name)} cannot be imported: {type(error).__name__}: "
-            f"{plain(error, 300)}. {spell('debug')} shows where."
+            f"{plain(error, 300)}. {how}"
         ) from error
     finally:
         sys.path.remove("")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, NoReturn, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import polars as pl
@@ -91,11 +91,9 @@ class ModelScorer:
             raise
         except (Exception, SystemExit) as error:
             kind = type(error) if isinstance(error, UnavailableError) else ScoringError
-            # what is not of FairRec is named by its kind too
-            words = [plain(error, 1000)]
+            reason = plain(error, 1000)
             if not isinstance(error, FairRecError):
-                words = [type(error).__name__, plain(error, 300)]
-            reason = ": ".join(filter(None, words))
+                reason = f"{type(error).__name__}: {plain(error, 300)}"
             raise kind(f"{who} failed on {batch}: {reason}") from error
         return check_scores(answer, batch, who)
 
@@ -130,34 +128,28 @@ class Batch:
 def check_scores(answer: Any, batch: Batch, who: str) -> FloatArray:
     """One finite float per pair, or an error that names the users."""
     n_pairs = int(batch.lengths.sum())
-
-    def refuse(
-        what: str, fix: str = "Return one number for each pair of user and item."
-    ) -> NoReturn:
-        raise ScoringError(f"{who} returned {what}. {fix}")
-
+    fix = "Return one finite number for each pair of user and item."
     try:
         scores = as_array(answer)
+        shape = f"an array of shape {scores.shape}"
     except Exception as error:
-        kind = type(answer).__name__
-        refuse(f"a {kind} that is no array of numbers ({plain(error, 300)}) for {batch}")
+        # ragged, or on another device
+        scores, shape = np.empty(0), f"a {type(answer).__name__} ({plain(error, 300)})"
     if scores.shape != (n_pairs,):
-        shape = f"{len(scores):,} scores" if scores.ndim == 1 else f"shape {scores.shape}"
-        found = shape if scores.ndim else f"a single {type(answer).__name__}"
-        refuse(f"{found} for {n_pairs:,} pairs of {batch}")
+        raise ScoringError(f"{who} returned {shape} for {n_pairs:,} pairs of {batch}. {fix}")
     if scores.dtype.kind not in "biuf":
         is_wrong = np.array([not isinstance(score, Real) for score in scores.tolist()], dtype=bool)
-        if is_wrong.any():
-            example = plain(repr(scores[is_wrong].tolist()[0]))
-            refuse(f"what is no number, such as {example}, for {batch.name_users(is_wrong)}")
+        _refuse(is_wrong, scores, batch, who, fix)
     with np.errstate(over="ignore"):
         numbers = scores.astype(np.float64, copy=False)
-    is_wrong = ~np.isfinite(numbers)
-    if is_wrong.any():
-        refuse(
-            f"{numbers[is_wrong][0]} for {is_wrong.sum():,} of {n_pairs:,} pairs, of "
-            f"{batch.name_users(is_wrong)}",
-            "Return finite numbers; an item that must not be recommended can have a very low "
-            "score.",
-        )
+    fix = "Return finite numbers; a very low score keeps an item from being recommended."
+    _refuse(~np.isfinite(numbers), numbers, batch, who, fix)
     return numbers
+
+
+def _refuse(is_wrong: BoolArray, scores: AnyArray, batch: Batch, who: str, fix: str) -> None:
+    if is_wrong.any():
+        raise ScoringError(
+            f"{who} returned {plain(scores[is_wrong].tolist()[0])} for {is_wrong.sum():,} of "
+            f"{len(scores):,} pairs, of {batch.name_users(is_wrong)}. {fix}"
+        )
