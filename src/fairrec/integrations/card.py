@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from fairrec.core.atomic_io import write_text
-from fairrec.core.errors import InputError, plain
+from fairrec.core.errors import plain
+from fairrec.core.files import file_bytes
 from fairrec.core.options import invalid
 from fairrec.mitigation.result import MitigationResult
 from fairrec.report.audit_result import AuditResult
@@ -47,30 +48,12 @@ def card(result: AuditResult | MitigationResult) -> str:
 
 def put_card(file: Path, section: str) -> None:
     """Write a section between the marks of a file, or at its end; the rest stays as it is."""
-    with_marks = f"{BEGIN}\n{section}{END}"
-    where = plain(file, 300)
-    try:
-        # newlines as they are, so that the rest is the same to the byte
-        old = file.read_bytes().decode("utf-8")
-    except FileNotFoundError:
-        write_text(file, f"{with_marks}\n")
-        return
-    except OSError as error:
-        raise InputError(f"{where}: cannot be read ({error.strerror}).") from error
-    except UnicodeDecodeError as error:
-        raise InputError(f"{where}: is no text in UTF-8. Name a Markdown file.") from error
-    write_text(file, _replaced(old, with_marks, where))
-
-
-def _replaced(old: str, section: str, where: str) -> str:
-    marks = old.count(BEGIN), old.count(END)
-    if marks == (0, 0):
-        gap = "" if not old else "\n" if old.endswith("\n") else "\n\n"
-        return f"{old}{gap}{section}\n"
+    section = f"{BEGIN}\n{section}{END}"
+    # newlines as they are, so that the rest is the same to the byte
+    old = file_bytes(file).decode("utf-8") if file.exists() else ""
     start, end = old.find(BEGIN), old.find(END)
-    if marks != (1, 1) or end < start:
-        raise InputError(
-            f"{where}: has {marks[0]} marks {BEGIN} and {marks[1]} marks {END}, and "
-            "needs one of each, in this order. Remove them, and the section is put at the end."
-        )
-    return f"{old[:start]}{section}{old[end + len(END) :]}"
+    if 0 <= start < end:
+        write_text(file, f"{old[:start]}{section}{old[end + len(END) :]}")
+    else:
+        gap = "" if not old else "\n" if old.endswith("\n") else "\n\n"
+        write_text(file, f"{old}{gap}{section}\n")

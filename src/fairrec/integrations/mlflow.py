@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import time
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -34,32 +34,23 @@ _OF_VERDICT = (
     *("n_inconclusive", "n_not_compared", "ruled_out_from"),
 )
 SIZES_CERTIFIED = (100, 1000)
-_LONGEST_NAME, _LONGEST_VALUE = 100, 500
-"""Trackers refuse longer ones."""
-_UNFIT = re.compile(r"[^\w.\- ]")
+_LONGEST_VALUE, _LONGEST_ERROR = 500, 800
+"""Trackers refuse longer values."""
+_PER_USER = ("per_user.parquet", "predictions.parquet")
 
 
-def metric_keys(metrics: Iterable[str]) -> dict[str, str]:
-    """Metric -> a name of letters that trackers take, each its own.
+def metric_key(metric: str) -> str:
+    """The name of a metric in letters that trackers take.
 
-    >>> metric_keys(["ndcg@10", "time (s)", "time [s]"])
-    {'ndcg@10': 'ndcg_at_10', 'time (s)': 'time _s_', 'time [s]': 'time _s_2'}
+    >>> metric_key("ndcg@10"), metric_key("time (s)")
+    ('ndcg_at_10', 'time _s_')
     """
-    keys: dict[str, str] = {}
-    for metric in metrics:
-        fit = _UNFIT.sub("_", metric.replace("@", "_at_"))[:_LONGEST_NAME].strip(". ") or "_"
-        key, n = fit, 1
-        while key in keys.values():
-            n += 1
-            key = f"{fit}{n}" if fit.endswith("_") else f"{fit}_{n}"
-        keys[metric] = key
-    return keys
+    return re.sub(r"[^\w.\- ]", "_", metric.replace("@", "_at_"))[:100]
 
 
 def audit_numbers(result: AuditResult) -> dict[str, float]:
     """All numbers, by full name; what is not known has none."""
     found: dict[str, float | None] = {f"{PREFIX}/n_users": result.summary.n_users}
-    keys = metric_keys(result.metrics)
     for metric, about in result.metrics.items():
         numbers = {name: getattr(about, name) for name in _OF_METRIC}
         numbers["n_findings"] = len(about.findings)
@@ -72,7 +63,7 @@ def audit_numbers(result: AuditResult) -> dict[str, float]:
         if about.higher_is_better is not None:
             numbers["harm_shown"] = _shown(metric, result, either_way=False)
         numbers["difference_shown"] = _shown(metric, result, either_way=True)
-        found |= {f"{PREFIX}/{keys[metric]}/{name}": value for name, value in numbers.items()}
+        found |= {f"{PREFIX}/{metric_key(metric)}/{name}": value for name, value in numbers.items()}
     return {
         name: float(value)
         for name, value in found.items()
@@ -121,26 +112,18 @@ def audit_settings(summary: AuditSummary) -> dict[str, str]:
 
 def audit_tags(summary: AuditSummary) -> dict[str, str]:
     """The verdict in words: of the audit, of each metric, and the headline of its page."""
-    keys = metric_keys(summary.metrics)
-    said = {
+    texts = {
         "outcome": summary.outcome or "not tested",
         "headline": build_view(summary).answer.headline,
         "title": summary.title,
         "model": about_model(summary),
         **{
-            f"outcome.{keys[metric]}": about.verdict.outcome
+            f"outcome.{metric_key(metric)}": about.verdict.outcome
             for metric, about in summary.metrics.items()
             if about.verdict is not None
         },
     }
-    return {f"{PREFIX}.{name}": plain(text, _LONGEST_VALUE) for name, text in said.items() if text}
-
-
-T = TypeVar("T", str, float)
-_PER_USER = ("per_user.parquet", "predictions.parquet")
-_MOST_AT_ONCE = 100
-_LONGEST_ERROR = 800
-_QUIET = "MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT"
+    return {f"{PREFIX}.{name}": plain(text, _LONGEST_VALUE) for name, text in texts.items() if text}
 
 
 def log_audit(
@@ -181,9 +164,20 @@ def log_audit(
         if run_id is not None:
             _log(client, run_id, result, audit, per_user)
             return run_id
-        name = audit.summary.title or about_model(audit.summary) or "fairrec audit"
-        with _new_run(mlflow, client, experiment, is_default, plain(name)) as new:
+        name = plain(audit.summary.title or about_model(audit.summary) or "fairrec audit")
+        if is_default:
+            with mlflow.start_run(run_name=name) as run:
+                _log(client, run.info.run_id, result, audit, per_user)
+            return str(run.info.run_id)
+        found = client.get_experiment_by_name(experiment or "Default")
+        experiment_id = found.experiment_id if found else client.create_experiment(experiment)
+        new: str = client.create_run(experiment_id, run_name=name).info.run_id
+        ending = "FAILED"
+        try:
             _log(client, new, result, audit, per_user)
+            ending = "FINISHED"
+        finally:
+            client.set_terminated(new, ending)
         return new
 
 
@@ -196,34 +190,6 @@ def _mlflow() -> Any:
     return mlflow
 
 
-@contextmanager
-def _new_run(
-    mlflow: Any, client: Any, experiment: str | None, is_default: bool, name: str
-) -> Iterator[str]:
-    """A run that has ended when all is logged, and has failed where that was not to be.
-
-    Parameters
-    ----------
-    is_default : whether server and experiment are those that MLflow is set to
-    """
-    if is_default:
-        with mlflow.start_run(run_name=name) as run:
-            yield run.info.run_id
-        return
-    found = None if experiment is None else client.get_experiment_by_name(experiment)
-    if found is not None:
-        experiment_id = found.experiment_id
-    else:
-        experiment_id = "0" if experiment is None else client.create_experiment(experiment)
-    run_id: str = client.create_run(experiment_id, run_name=name).info.run_id
-    try:
-        yield run_id
-    except BaseException:
-        client.set_terminated(run_id, "FAILED")
-        raise
-    client.set_terminated(run_id, "FINISHED")
-
-
 def _log(
     client: Any,
     run_id: str,
@@ -234,22 +200,14 @@ def _log(
     from mlflow.entities import Metric, Param, RunTag
 
     now = int(time() * 1000)
+    numbers, tags = audit_numbers(audit).items(), audit_tags(audit.summary).items()
     # a run keeps its params for ever, so those of another audit are an error before all else
-    for params in _batches(audit_settings(audit.summary).items()):
-        client.log_batch(run_id, params=[Param(*param) for param in params])
-    for numbers in _batches(audit_numbers(audit).items()):
-        client.log_batch(run_id, metrics=[Metric(*number, now, 0) for number in numbers])
-    for tags in _batches(audit_tags(audit.summary).items()):
-        client.log_batch(run_id, tags=[RunTag(*tag) for tag in tags])
+    settings = audit_settings(audit.summary).items()
+    client.log_batch(run_id, params=[Param(*param) for param in settings])
+    client.log_batch(run_id, metrics=[Metric(*number, now, 0) for number in numbers])
+    client.log_batch(run_id, tags=[RunTag(*tag) for tag in tags])
     with TemporaryDirectory(prefix="fairrec-") as folder:
         client.log_artifacts(run_id, str(_files(result, Path(folder, "out"), per_user)), PREFIX)
-
-
-def _batches(pairs: Iterable[tuple[str, T]]) -> Iterator[list[tuple[str, T]]]:
-    """As many at a time as a server takes in one request."""
-    left = list(pairs)
-    for start in range(0, len(left), _MOST_AT_ONCE):
-        yield left[start : start + _MOST_AT_ONCE]
 
 
 def _files(result: AuditResult | MitigationResult, folder: Path, per_user: bool) -> Path:
@@ -266,35 +224,32 @@ def _files(result: AuditResult | MitigationResult, folder: Path, per_user: bool)
 @contextmanager
 def _errors_in_words(mlflow: Any, tracking_uri: str | None) -> Iterator[None]:
     """Neither MLflow's errors nor its links show what is secret in the address of a server."""
-    before = os.environ.get(_QUIET)
-    os.environ[_QUIET] = "true"
+    quiet = "MLFLOW_SUPPRESS_PRINTING_URL_TO_STDOUT"
+    before = os.environ.get(quiet)
+    os.environ[quiet] = "true"
     try:
         yield
     except FairRecError:
         raise
     # an address that is none is a ValueError
     except (mlflow.exceptions.MlflowException, OSError, ValueError) as error:
-        said = str(error)
-        shown = _without_secrets(said, tracking_uri or os.environ.get("MLFLOW_TRACKING_URI", ""))
+        uri = tracking_uri or os.environ.get("MLFLOW_TRACKING_URI", "")
+        text = _without_secrets(str(error), uri)
         # one with a secret is not shown where an error comes from either
-        raise OutputError(f"MLflow: {plain(shown, _LONGEST_ERROR)}") from (
-            error if shown == said else None
+        raise OutputError(f"MLflow: {plain(text, _LONGEST_ERROR)}") from (
+            error if text == str(error) else None
         )
     finally:
-        if before is None:
-            del os.environ[_QUIET]
-        else:
-            os.environ[_QUIET] = before
+        os.environ.pop(quiet)
+        os.environ.update({} if before is None else {quiet: before})
 
 
-def _without_secrets(said: str, tracking_uri: str) -> str:
+def _without_secrets(text: str, tracking_uri: str) -> str:
     """Text without user name, password, query and token of the tracking server."""
     # a password may hold any sign, so all up to the last @ is taken for it
     login = tracking_uri.partition("//")[2].rpartition("@")[0]
-    said = said.replace(f"{login}@", "***@") if login else said
+    text = text.replace(f"{login}@", "***@") if login else text
     for name in ("TOKEN", "PASSWORD"):
         token = os.environ.get(f"MLFLOW_TRACKING_{name}", "")
-        # one with a line break, as from a file, is told escaped
-        for secret in (token, repr(token)[1:-1], token.strip()):
-            said = Secrets(tracking_uri.partition("?")[2], secret).redact(said)
-    return re.sub(r"//[^/\s]+@", "//***@", said)
+        text = Secrets(tracking_uri.partition("?")[2], token).redact(text)
+    return text
