@@ -8,7 +8,7 @@ from dataclasses import fields, replace
 from typing import Any
 
 import fairrec
-from fairrec.core.errors import FairRecError, as_flags, keep_spellings
+from fairrec.core.options import spelled_for
 
 GROUPS = ("statistics", "tables", "engine", "about")
 
@@ -34,8 +34,6 @@ def group_options(**flat: Any) -> dict[str, Any]:
 
 @contextmanager
 def on_command_line() -> Iterator[None]:
-    """Within it, errors read as the command line shows them."""
-    try:
+    """Within it, options are spelled as flags."""
+    with spelled_for(None):
         yield
-    except FairRecError as error:
-        raise type(error)(as_flags(keep_spellings(error))) from error

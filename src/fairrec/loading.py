@@ -6,7 +6,7 @@ from pathlib import Path
 
 from fairrec.auditing.saved_audits import folder_path, load_audit_and_id
 from fairrec.comparison.result import Comparison, load_comparison
-from fairrec.core.errors import errors_of_libraries
+from fairrec.core.options import public_function
 from fairrec.counterfactuals.result import (
     CounterfactualResult,
     load_counterfactual,
@@ -23,7 +23,7 @@ from fairrec.result.parts import load_part
 from fairrec.trends.result import TrendResult, load_trend
 
 
-@errors_of_libraries()
+@public_function
 def load(
     folder: str | Path,
 ) -> AuditResult | MitigationResult | CounterfactualResult | Comparison | TrendResult:

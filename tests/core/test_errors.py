@@ -1,24 +1,15 @@
 from __future__ import annotations
 
-import polars as pl
 import pytest
-from safetensors import SafetensorError
 
-import fairrec
-from fairrec.core.audit_options import AuditOptions
 from fairrec.core.errors import (
     LONGEST_TEXT,
     MOST_NAMES,
-    FairRecError,
-    InputError,
-    UnexpectedError,
-    errors_of_libraries,
     list_some,
     listed,
     plain,
     unknown_name,
 )
-from tests.builders import make_tables
 
 
 @pytest.mark.parametrize(
@@ -65,57 +56,3 @@ def test_offenders_are_shown_with_their_total():
     assert list_some(["a", "b", "c"]) == "'a', 'b', 'c'"
     assert list_some(["a", "b"], total=1_002) == "'a', 'b' and 1,000 more"
     assert list_some(["a\n"]) == r"'a\n'"
-
-
-class PanicException(BaseException):
-    """As libraries in Rust raise it."""
-
-
-@pytest.mark.parametrize(
-    "error",
-    [
-        PanicException("at line 7\nhere"),
-        pl.exceptions.PanicException("at line 7\nhere"),
-        pl.exceptions.ComputeError("at line 7\nhere"),
-        SafetensorError("at line 7\nhere"),
-    ],
-)
-def test_what_a_library_raises_is_an_error_that_everybody_catches(error):
-    @errors_of_libraries()
-    def fail() -> None:
-        raise error
-
-    with pytest.raises(UnexpectedError, match=r"\(\w+: at line 7\\nhere\)") as raised:
-        fail()
-    assert isinstance(raised.value, Exception)
-    assert raised.value.__cause__ is error
-
-
-@pytest.mark.parametrize("error", [KeyboardInterrupt(), KeyError("a"), FairRecError("b")])
-def test_other_errors_stay_what_they_are(error):
-    @errors_of_libraries()
-    def fail() -> None:
-        raise error
-
-    with pytest.raises(type(error)) as raised:
-        fail()
-    assert raised.value is error
-
-
-def test_a_panic_within_an_audit_is_an_error_of_ours(monkeypatch):
-    tables = make_tables()
-
-    def fail(*_: object, **__: object) -> None:
-        raise pl.exceptions.PanicException("index out of bounds")
-
-    monkeypatch.setattr("fairrec.auditing.audit.build_grouping", fail)
-    with pytest.raises(fairrec.FairRecError, match="index out of bounds"):
-        fairrec.audit(tables.predictions, users=tables.users, by="gender")
-
-
-def test_an_error_reads_the_same_in_all_ways_python_shows_it():
-    with pytest.raises(InputError) as caught:
-        AuditOptions(depth=0)
-    text = str(caught.value)
-    assert text.startswith("invalid depth: expected") and text == f"{caught.value}"
-    assert "\x02" not in repr(caught.value) and text in repr(caught.value)

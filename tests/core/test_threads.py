@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import os
-import subprocess
-import sys
 import threading
 import time
-from pathlib import Path
 
 import pytest
 
@@ -116,58 +111,3 @@ def test_chunks_cover_the_rows_in_order_and_are_about_equal(n_rows, n_chunks, sm
 def test_few_rows_stay_in_one_chunk():
     assert chunks(3, 8, smallest=10) == [slice(0, 3)]
     assert chunks(0, 8) == [slice(0, 0)]
-
-
-PROGRAM = """
-import multiprocessing, os, sys, warnings
-import fairrec
-import polars as pl
-from fairrec.core import threads
-
-warnings.simplefilter("ignore")  # of Polars and Python, which warn of any fork
-threads.WAIT = 2.0
-
-def audit(number=0):
-    values = pl.DataFrame({"user": range(40), "v": [0.0, 1.0] * 20})
-    users = pl.DataFrame({"user": range(40), "g": ["a"] * 20 + ["b"] * 20})
-    return fairrec.audit(values=values, users=users, by=["g"]).summary.seed + 1
-
-if __name__ == "__main__":
-    how = sys.argv[1]
-    print("parent", audit() if how != "first" else 0)
-    try:
-        if how == "pool":
-            with multiprocessing.get_context("fork").Pool(1) as pool:
-                pool.map(audit, [0])
-        else:
-            pid = os.fork()
-            if pid:
-                sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
-            print("child", audit(), flush=True)
-    except fairrec.FairRecError as error:
-        print(error, flush=True)
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(
-    "fork" not in multiprocessing.get_all_start_methods(), reason="nothing forks here"
-)
-@pytest.mark.parametrize(("how", "says"), [("pool", "get_context('spawn')"), ("first", "child 1")])
-def test_a_child_forked_after_an_audit_is_told_to_spawn(how: str, says: str, tmp_path: Path):
-    assert says in _run(how, tmp_path)
-
-
-def _run(how: str, folder: Path) -> str:
-    program = folder / "program.py"
-    program.write_text(PROGRAM)
-    done = subprocess.run(
-        [sys.executable, str(program), how],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        env=dict(os.environ),
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout

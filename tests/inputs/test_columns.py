@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairrec.core.errors import InputError, UnknownNameError, as_python
+from fairrec.core.errors import InputError, UnknownNameError
 from fairrec.inputs.columns import (
     ALIASES,
     Relevance,
@@ -224,4 +224,4 @@ def test_a_condition_on_candidates_gives_the_labels_made_by_hand():
     [(1, 5, "4"), (0, 5, "3"), (0, 1, "0.5"), (1, 10, "6"), (0.5, 5, "4")],
 )
 def test_the_threshold_advised_is_in_the_upper_part(low, high, threshold):
-    assert as_python(suggest_threshold("rating", low, high)) == f"relevant='rating>={threshold}'"
+    assert suggest_threshold("rating", low, high) == f"relevant='rating>={threshold}'"

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairrec.core.errors import InputError, as_python
+from fairrec.core.errors import InputError
 from fairrec.inputs.audit_inputs import AuditInputs, open_tables, read_tables
 from fairrec.inputs.columns import Relevance
 from fairrec.inputs.held_out import HeldOut, read_held_out
@@ -27,7 +27,7 @@ USER_IDS = pl.Series(["a", "b", "c"])
 
 def python_words(notes):
     """Notes as Python words them."""
-    return tuple(map(as_python, in_words(notes)))
+    return tuple(in_words(notes))
 
 
 def read(

@@ -22,7 +22,7 @@ import pytest
 import fairrec
 from fairrec.auditing.choices import read_plan
 from fairrec.auditing.options import SETTINGS
-from fairrec.core.errors import FairRecError, UnexpectedError
+from fairrec.core.errors import FairRecError
 from fairrec.core.settings import read_settings
 from fairrec.counts.levels import levels_text, read_levels
 from fairrec.counts.table import write_counts
@@ -295,8 +295,6 @@ def ended(one: ReadFile, folder: Path) -> tuple[str, str]:
     """How reading ended, in a word, and what was wrong where something was."""
     try:
         one.read(folder)
-    except UnexpectedError:
-        return "unexpected", traceback.format_exc()
     except FairRecError as error:
         return ("refused", "") if str(error).strip() else ("no words", repr(error))
     except BaseException as error:  # a panic of a library is no Exception

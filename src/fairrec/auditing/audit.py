@@ -14,9 +14,9 @@ from fairrec.auditing.call_repr import describe_scoring, describe_tables
 from fairrec.auditing.choices import follows_plan
 from fairrec.auditing.measurement import Measurement, Request, Source, build_strata
 from fairrec.core.audit_options import About, AuditOptions, Engine, Statistics
-from fairrec.core.errors import InputError, errors_of_libraries
+from fairrec.core.errors import InputError
 from fairrec.core.kernels import make_ready
-from fairrec.core.options import documented, expand, invalid, select, spell
+from fairrec.core.options import documented, expand, invalid, public_function, select, spell
 from fairrec.core.threads import start_in_background
 from fairrec.core.tolerance import Tolerance
 from fairrec.groups.grouping import build_grouping
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 NAMELESS = About()
 
 
-@errors_of_libraries()
+@public_function
 @follows_plan
 @documented(AuditOptions, TableOptions)
 def audit(

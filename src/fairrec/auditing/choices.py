@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, ParamSpec, cast
 
 from fairrec.auditing.options import AUDITED, SETTINGS
 from fairrec.core.audit_options import About, Engine, Statistics
-from fairrec.core.errors import InputError, as_flags, plain
-from fairrec.core.options import Blank, Options, expand, list_options, select, spell
+from fairrec.core.errors import InputError, plain
+from fairrec.core.options import Blank, Options, expand, list_options, select, spell, spell_in
 from fairrec.core.redact_paths import redact_path
 from fairrec.core.settings import CHECKSUM, Settings, compute_checksum, read_settings
 from fairrec.inputs.table_options import Tables
@@ -44,11 +44,11 @@ def read_plan(file: str | Path) -> Plan:
         )
     settings = read_settings(file, SETTINGS)
     where, frozen = settings.where, settings.frozen
-    freeze = as_flags(f"fairrec plan {spell('settings', where)}")
+    freeze = f"fairrec plan {spell_in('fairrec plan', 'settings', where)}"
     if frozen is None:
-        out = as_flags(spell("out", Blank("PLAN.toml")))
+        out = spell_in("fairrec plan", "out", Blank("PLAN.toml"))
         raise InputError(f"{where}: is not frozen, so it is no plan. Freeze it: {freeze} {out}")
-    again = f"{freeze} {as_flags(spell('out', where))}"
+    again = f"{freeze} {spell_in('fairrec plan', 'out', where)}"
     now, then = compute_checksum(settings.content), frozen.get(CHECKSUM)
     if now != then:
         raise InputError(

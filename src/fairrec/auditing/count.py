@@ -15,8 +15,8 @@ from fairrec.auditing.search import add_model_scores
 from fairrec.core.arrays import FloatArray
 from fairrec.core.atomic_io import atomic_file, put_table, write_text
 from fairrec.core.audit_options import Engine
-from fairrec.core.errors import InputError, errors_of_libraries, plain
-from fairrec.core.options import documented, expand, list_changed, select, spell
+from fairrec.core.errors import InputError, plain
+from fairrec.core.options import documented, expand, list_changed, public_function, select, spell
 from fairrec.counts.counting import count_users
 from fairrec.counts.executor import LocalExecutor, PartExecutor, fold, open_executor
 from fairrec.counts.levels import (
@@ -51,7 +51,7 @@ from fairrec.result.tables import per_user_table
 from fairrec.scoring.model import Model
 
 
-@errors_of_libraries()
+@public_function
 @documented(TableOptions, CountOptions)
 def count(
     predictions: Any = None,

@@ -15,8 +15,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from fairrec.auditing.options import AUDITED, NOT_PLANNED, SETTINGS
 from fairrec.core.atomic_io import errors_of_disk, write_text
 from fairrec.core.audit_options import AuditOptions, Engine
-from fairrec.core.errors import OutputError, as_flags, as_unicode, plain
-from fairrec.core.options import Option, list_defaults, spell
+from fairrec.core.errors import OutputError, as_unicode, plain
+from fairrec.core.options import Option, list_defaults, spell_in
 from fairrec.core.settings import CHECKSUM, PLAN, compute_checksum, read_settings
 from fairrec.core.version import __version__
 from fairrec.inputs.table_options import TableOptions
@@ -167,7 +167,7 @@ class AuditPlan:
         facts[CHECKSUM] = compute_checksum({**content, PLAN: facts})
         name = plain(file.name)
         plan_, settings_, out = (
-            as_flags(spell(each, name)) for each in ("plan", "settings", "out")
+            spell_in("fairrec plan", each, name) for each in ("plan", "settings", "out")
         )
         return (
             f"# A plan of an audit, frozen. To run it: fairrec audit ... {plan_}\n"

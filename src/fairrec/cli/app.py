@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import gc
-import os
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from fairrec.cli.shared import ended_with_reader, shown
-from fairrec.core.errors import find_nearest
+from fairrec.cli.exit_codes import end_in_order
 from fairrec.core.options import OUTPUT
 from fairrec.core.version import __version__
 
@@ -24,23 +19,6 @@ Commands = Mapping[str, Mapping[str, Callable[..., None]]]
 _UsageError: Any = typer.BadParameter.__base__
 """Of click, or of the copy of it that newer versions of typer have."""
 _WHOLE_SENTENCE = 300
-
-
-@contextmanager
-def _clear_complaints(flags: Iterable[str] = ()) -> Iterator[None]:
-    """Escape what is not understood in the words of a command, and say what was meant."""
-    try:
-        yield
-    except _UsageError as error:
-        if hasattr(error, "option_name") and hasattr(error, "possibilities"):
-            by_name = {flag.strip("-").replace("-", "_"): flag for flag in flags}
-            nearest = find_nearest(error.option_name.strip("-").replace("-", "_"), by_name)
-            error.message += f". Did you mean {by_name[nearest]}?" if nearest else ""
-            error.possibilities = []
-        elif "unexpected extra argument" in error.message:
-            error.message += ". Names stand in one word, with commas: --by gender,age"
-        error.message = shown(error.message)
-        raise
 
 
 def _write_sections(formatter: Any, rows: Iterable[tuple[str, tuple[str, str]]]) -> None:
@@ -57,10 +35,13 @@ class SectionedCommand(TyperCommand):
     """A command whose help has its options under headings."""
 
     def make_context(self, *words: Any, **how: Any) -> Any:
-        """Take the words of the command apart, as `TyperCommand` does."""
-        flags = [flag for parameter in self.params for flag in parameter.opts]
-        with ended_with_reader(), _clear_complaints(flags):
+        """Parse the words of the command, with a hint where names are separated by blanks."""
+        try:
             return super().make_context(*words, **how)
+        except _UsageError as error:
+            if "unexpected extra argument" in error.message:
+                error.message += ". Names stand in one word, with commas: --by gender,age"
+            raise
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write the arguments, then the options by heading."""
@@ -86,16 +67,6 @@ class SectionedCommand(TyperCommand):
 
 class _GroupedCommands(TyperGroup):
     """Commands whose help lists them under headings."""
-
-    def make_context(self, *words: Any, **how: Any) -> Any:
-        """Take the words before a command apart, as `TyperGroup` does."""
-        with ended_with_reader(), _clear_complaints():
-            return super().make_context(*words, **how)
-
-    def resolve_command(self, *words: Any) -> Any:
-        """Find the command, as `TyperGroup` does."""
-        with _clear_complaints():
-            return super().resolve_command(*words)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the commands by heading, in the order they were added."""
@@ -131,8 +102,7 @@ def make_app(program: str, about: str, commands: Commands) -> typer.Typer:
         version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
     ) -> None:
         if version:
-            with ended_with_reader():
-                typer.echo(f"{program} {__version__}")
+            typer.echo(f"{program} {__version__}")
             raise typer.Exit
 
     return app
@@ -140,9 +110,7 @@ def make_app(program: str, about: str, commands: Commands) -> typer.Typer:
 
 def run_app(app: typer.Typer) -> None:
     """Run a command line."""
-    if sys.stderr is None:
-        # the descriptor is closed: libraries write to it, so none of our files may reuse its number
-        sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
+    end_in_order()
     # a command makes little garbage, and looking for it takes a tenth of the time of loading
     gc.set_threshold(100_000)
     app()

@@ -1,19 +1,15 @@
 """What all commands share: options, progress, printing.
 
-What is printed reaches a terminal as text: paths and names of the user's are in it too. Where
-nobody reads it any more, a command ends as Unix tools do.
+What is printed reaches a terminal as text: paths and names of the user's are in it too.
 """
 
 from __future__ import annotations
 
-import codecs
-import errno
 import io
-import os
 import shlex
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -22,7 +18,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from fairrec.core.errors import InputError, as_flags, plain
+from fairrec.core.errors import InputError, plain
 from fairrec.core.option_types import Folder, Switch
 from fairrec.core.options import OUTPUT, TABLES, Option, spell
 from fairrec.core.progress import Progress, ProgressLines
@@ -30,9 +26,6 @@ from fairrec.core.progress import Progress, ProgressLines
 if TYPE_CHECKING:
     from fairrec.report.answer import Answer
     from fairrec.report.audit_result import AuditResult
-
-UNREAD = 141
-"""The exit code of a command whose pipe nobody reads any more: 128 and the number of SIGPIPE."""
 
 Format = Literal["text", "markdown", "json"]
 """What is printed on standard output."""
@@ -72,7 +65,7 @@ def shown(message: str) -> str:
     Written to \x1b[31mout:
     result.json
     """
-    return "\n".join(plain(line, sys.maxsize) for line in as_flags(message).split("\n"))
+    return "\n".join(plain(line, sys.maxsize) for line in message.split("\n"))
 
 
 class ShownConsole(Console):
@@ -82,31 +75,12 @@ class ShownConsole(Console):
         """Print as `Console.print` does."""
         super().print(*map(_as_text, objects), **how)
 
-    def on_broken_pipe(self) -> None:
-        """Let it be an error, as where standard output is full."""
-        raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
-
 
 def _as_text(part: Any) -> Any:
     if isinstance(part, Text) and shown(part.plain) != part.plain:
         # its styles would be at other places then
         return Text(shown(part.plain), style=part.style)
     return part
-
-
-@contextmanager
-def ended_with_reader() -> Iterator[None]:
-    """End without a word where nobody reads what is printed, as after `head`."""
-    try:
-        yield
-    except BrokenPipeError as error:
-        for stream in filter(None, (sys.stdout, sys.stderr)):
-            try:
-                stream.flush()
-            except BrokenPipeError:
-                # what is left is not tried again on the way out
-                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
-        raise typer.Exit(UNREAD) from error
 
 
 def print_result(
@@ -173,50 +147,26 @@ def print_as(
         print_answer(replace(answer(), page=page), stdout())
 
 
-_PLAINER = "fairrec.plainer"
-_IN_ASCII = {
-    "\u2212": "-",
-    "\u2264": "<=",
-    "·": "|",
-    **{"▼": "(worse)", "▲": "(better)", "◆": "(differs)"},
-}
-
-
-def _plainer(error: UnicodeError) -> tuple[str | bytes, int]:
-    """Signs of ours as ASCII has them, the rest escaped."""
-    if isinstance(error, UnicodeEncodeError):
-        sign = _IN_ASCII.get(error.object[error.start])
-        if sign is not None:
-            return sign, error.start + 1
-    escaped: tuple[str | bytes, int] = codecs.backslashreplace_errors(error)
-    return escaped
-
-
-codecs.register_error(_PLAINER, _plainer)
-
-
 def print_markdown(text: str) -> None:
     """Print Markdown, wherever standard output leads."""
-    _show_what_can_be()
+    _escape_what_cannot_be_shown()
     typer.echo(text, nl=False)
 
 
-def _show_what_can_be() -> None:
-    """Where only ASCII or little more can be shown, the rest is escaped."""
+def _escape_what_cannot_be_shown() -> None:
     if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors=_PLAINER)
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def stdout() -> Console:
     """Standard output; in a pipe wide enough that tables stay readable."""
-    _show_what_can_be()
+    _escape_what_cannot_be_shown()
     return ShownConsole(highlight=False, width=None if sys.stdout.isatty() else 120)
 
 
 def say(message: str) -> None:
-    """A line on standard error; nobody listening there is no reason to end otherwise."""
-    with suppress(OSError, ValueError):
-        ShownConsole(stderr=True, highlight=False).print(Text(shown(message)), soft_wrap=True)
+    """A line on standard error."""
+    ShownConsole(stderr=True, highlight=False).print(Text(shown(message)), soft_wrap=True)
 
 
 @contextmanager
@@ -243,7 +193,4 @@ def shown_progress(quiet: bool) -> Iterator[Progress]:
 
 def _say_progress(seconds: float, line: str) -> None:
     minutes, rest = divmod(int(seconds), 60)
-    # nobody listening is no reason to lose the result
-    with suppress(OSError, ValueError):
-        sys.stderr.write(f"[{minutes}:{rest:02}] {plain(line, 300)}\n")
-        sys.stderr.flush()
+    typer.echo(f"[{minutes}:{rest:02}] {plain(line, 300)}", err=True)

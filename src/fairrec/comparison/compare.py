@@ -43,8 +43,8 @@ from fairrec.comparison.result import (
 )
 from fairrec.comparison.unpaired_audits import compare_unpaired
 from fairrec.core.audit_options import AuditOptions
-from fairrec.core.errors import InputError, errors_of_libraries, listed, plain
-from fairrec.core.options import documented, list_options
+from fairrec.core.errors import InputError, listed, plain
+from fairrec.core.options import documented, list_options, public_function
 from fairrec.core.redact_paths import redact_command
 from fairrec.core.tolerance import Tolerance
 from fairrec.core.version import __version__
@@ -61,7 +61,7 @@ from fairrec.result.summary import result_options
 from fairrec.result.tables import group_conditions, row_group, sort_by_id
 
 
-@errors_of_libraries()
+@public_function
 @documented(AuditOptions)
 def compare(
     base: Audited,

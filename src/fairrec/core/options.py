@@ -4,8 +4,8 @@ An option is a field of a class made by `options`, a frozen pydantic dataclass: 
 it accepts, and an `Option` beside it the help. Python, the command line, settings files, docs and
 errors all read it there.
 
-An error names an option as its reader writes it. Whoever raises it calls `spell`, which holds both
-spellings; the error shows that of Python, and the command line, which catches it, that of a flag.
+A message names an option as its reader writes it: `spell` gives a flag where a command runs, and
+within a public function the argument that takes the option.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from __future__ import annotations
 import inspect
 import re
 import shlex
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import MISSING, Field, dataclass, fields, replace
 from functools import cache, cached_property, wraps
 from importlib import import_module
@@ -24,15 +25,11 @@ import pydantic
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from fairrec.core.errors import (
-    GROUPED,
     FairRecError,
     InputError,
     UnknownNameError,
-    as_flags,
-    as_python,
     as_unicode,
-    both_spellings,
-    keep_spellings,
+    find_nearest,
     listed,
     plain,
     unknown_name,
@@ -50,6 +47,10 @@ MODEL = "Model"
 PLANNING = "Plan and settings"
 ENGINE = "Engine"
 OUTPUT = "Output"
+
+GROUPED: dict[str, tuple[str, list[str]]] = {}
+"""Parameters of public functions that take several options as one value: its class, and the names
+of these options."""
 
 CONFIG = ConfigDict(extra="forbid", arbitrary_types_allowed=True)
 
@@ -254,7 +255,7 @@ def _explain(
     errors = error.errors(include_url=False)
     causes = [one.get("ctx", {}).get("error") for one in errors]
     if ours := next((cause for cause in causes if isinstance(cause, FairRecError)), None):
-        return InputError(f"{file}: {keep_spellings(ours)}") if file else ours
+        return InputError(f"{file}: {ours}") if file else ours
     first, place = errors[0], [*errors[0]["loc"]]
     name = next(iter(known)) if len(known) == 1 else str(place[0])
     if first["type"] in ("unexpected_keyword_argument", "extra_forbidden"):
@@ -303,6 +304,44 @@ def documented(*classes: type[Options], **single: Any) -> Callable[[F], F]:
     return fill_in
 
 
+_RUNNING: list[Collection[str] | None] = [()]
+"""The parameters of the public function that runs, last; None while a command does."""
+
+
+@contextmanager
+def spelled_for(parameters: Collection[str] | None) -> Iterator[None]:
+    """Spell options as arguments of a function with these parameters; as flags for None."""
+    _RUNNING.append(parameters)
+    try:
+        yield
+    finally:
+        _RUNNING.pop()
+
+
+def public_function(function: F) -> F:
+    """A function whose errors spell options as it takes them.
+
+    An argument that it does not take gets a hint at the option that was meant.
+    """
+    name, signature = function.__name__, inspect.signature(function).parameters
+    parameters = tuple(signature)
+    takes_any = any(one.kind is one.VAR_KEYWORD for one in signature.values())
+
+    @wraps(function)
+    def run(*args: Any, **given: Any) -> Any:
+        # a function that another one calls speaks as that one
+        with spelled_for(parameters if _RUNNING[-1] == () else _RUNNING[-1]):
+            unknown = next((one for one in given if one not in parameters), None)
+            if unknown is not None and not takes_any:
+                grouped = [one for group in parameters for one in GROUPED.get(group, ("", []))[1]]
+                nearest = find_nearest(unknown, [*parameters, *grouped])
+                hint = f" Did you mean {_place(nearest, '...')}?" if nearest else ""
+                raise TypeError(f"{name}() got an unexpected keyword argument '{unknown}'.{hint}")
+            return function(*args, **given)
+
+    return cast(F, run)
+
+
 class Blank(str):
     """A value that the reader fills in: its word on the command line, `...` from Python."""
 
@@ -322,45 +361,19 @@ def flag(name: str) -> str:
 
 
 def spell(name: str, value: object = None) -> str:
-    """An option as the reader of an error would write it, with a value where one is given.
+    """An option as the reader of a message would write it, with a value where one is given.
 
-    A mapping is written as pairs, a sequence with commas, a switch without value, one that is off
-    as `--no-report`. What the reader has to fill in is a `Blank`.
+    As a flag, a mapping is written as pairs, a sequence with commas, a switch without value, one
+    that is off as `--no-report`. What the reader has to fill in is a `Blank`.
 
-    >>> print(InputError(spell("min_support", 0.01)))
-    min_support=0.01
-    >>> print(as_flags(spell("min_support", 0.01)))
-    --min-support 0.01
-    >>> as_flags(spell("columns", {"label": Blank("NAME")})), as_flags(spell("report", False))
+    >>> spell("min_support", 0.01)
+    'min_support=0.01'
+    >>> with spelled_for(None):
+    ...     spell("columns", {"label": Blank("NAME")}), spell("report", False)
     ('--columns label=NAME', '--no-report')
     """
-    python = "" if value is None else plain(repr(value))
-    return both_spellings(python, _spell_as_flag(name, value), name)
-
-
-def spell_in(command: str, name: str, value: object = None) -> str:
-    """An option as in the command that made a result, for the words about it.
-
-    >>> spell_in("fairrec audit recs.csv", "depth", 2), spell_in("fairrec.audit(recs)", "depth", 2)
-    ('--depth 2', 'depth=2')
-    """
-    return spell_as(command, spell(name, value))
-
-
-def spell_as(command: str, text: str) -> str:
-    """The text with options as in a command: of a shell, or a call of Python.
-
-    >>> spell_as("fairrec.audit(recs)", "Give " + spell("permutations", 99))
-    'Give statistics=fairrec.Statistics(permutations=99)'
-    """
-    if not command.startswith("fairrec."):
-        return as_flags(text)
-    function = getattr(import_module("fairrec"), command.split("(", maxsplit=1)[0][8:], None)
-    parameters = inspect.signature(function).parameters if callable(function) else {}
-    return as_python(text, tuple(parameters))
-
-
-def _spell_as_flag(name: str, value: object) -> str:
+    if _RUNNING[-1] is not None:
+        return name if value is None else _place(name, plain(repr(value)))
     if value is None or value is True:
         return flag(name)
     if value is False:
@@ -373,6 +386,31 @@ def _spell_as_flag(name: str, value: object) -> str:
     return f"{flag(name)} {shlex.quote(plain(value))}"
 
 
+def _place(name: str, value: str) -> str:
+    """The argument that gives the running function an option, within a group that it takes."""
+    parameters = _RUNNING[-1] or ()
+    homes = [one for one in parameters if one in GROUPED and name in GROUPED[one][1]]
+    if not homes or (name in parameters and name not in homes):
+        return f"{name}={value}"
+    # where two have it, the one that has little else
+    home = min(homes, key=lambda one: len(GROUPED[one][1]))
+    return f"{home}=fairrec.{GROUPED[home][0]}({name}={value})"
+
+
+def spell_in(command: str, name: str, value: object = None) -> str:
+    """An option as in the command that made a result, for the words about it.
+
+    >>> spell_in("fairrec audit recs.csv", "depth", 2), spell_in("fairrec.audit(recs)", "depth", 2)
+    ('--depth 2', 'depth=2')
+    """
+    parameters: Collection[str] | None = None
+    if command.startswith("fairrec."):
+        function = getattr(import_module("fairrec"), command.split("(", maxsplit=1)[0][8:], None)
+        parameters = tuple(inspect.signature(function).parameters) if function else ()
+    with spelled_for(parameters):
+        return spell(name, value)
+
+
 def invalid(name: str, expected: str, got: object, file: str = "", why: str = "") -> InputError:
     """The error for a value that an option does not accept, given or read from a file.
 
@@ -381,11 +419,7 @@ def invalid(name: str, expected: str, got: object, file: str = "", why: str = ""
     >>> print(invalid("top", "a whole number from 1", 0, "fairrec.toml"))
     fairrec.toml: invalid 'top': expected a whole number from 1, got 0
     """
-    reason = f" ({why})" if why else ""
-    if file:
-        return InputError(
-            f"{file}: invalid '{name}': expected {expected}, got {plain(repr(got))}{reason}"
-        )
-    is_typed = isinstance(got, str) and got.strip()
-    value = both_spellings(plain(repr(got)), plain(got) if is_typed else plain(repr(got)))
-    return InputError(f"invalid {spell(name)}: expected {expected}, got {value}{reason}")
+    is_typed = _RUNNING[-1] is None and not file and isinstance(got, str) and got.strip()
+    value = plain(got) if is_typed else plain(repr(got))
+    where = f"{file}: invalid '{name}'" if file else f"invalid {spell(name)}"
+    return InputError(f"{where}: expected {expected}, got {value}{f' ({why})' if why else ''}")

@@ -14,8 +14,16 @@ import polars as pl
 from fairrec.auditing.audit import audit_inputs
 from fairrec.auditing.call_repr import audit_call, describe_tables, write_group
 from fairrec.core.audit_options import RAY, About, AuditOptions, Engine, Statistics
-from fairrec.core.errors import InputError, errors_of_libraries
-from fairrec.core.options import documented, expand, list_changed, list_options, select, spell
+from fairrec.core.errors import InputError
+from fairrec.core.options import (
+    documented,
+    expand,
+    list_changed,
+    list_options,
+    public_function,
+    select,
+    spell,
+)
 from fairrec.core.redact_paths import redact_path
 from fairrec.core.tolerance import Tolerance
 from fairrec.counterfactuals.changes import (
@@ -45,7 +53,7 @@ if TYPE_CHECKING:
     from fairrec.scoring.model import ScoringFunction
 
 
-@errors_of_libraries()
+@public_function
 @documented(AuditOptions, TableOptions, CounterfactualOptions)
 def counterfactual(
     predictions: Any = None,

@@ -17,7 +17,6 @@ from fairrec.core.arrays import AnyArray, BoolArray, IntArray
 from fairrec.core.errors import (
     InputError,
     ScoringError,
-    keep_spellings,
     listed,
     plain,
     unknown_name,
@@ -140,9 +139,7 @@ def refuse_unseen(model: Model, names: Sequence[str], users: Table | None = None
         if users is not None and users.attribute_column(name) is None:
             known = [column for column in users.columns if column != users.find(users.key)]
             error = unknown_name("column", name, known)
-            raise InputError(
-                f"{spell('attribute', [name])}: {users.where}: {keep_spellings(error)}{users.hint}"
-            )
+            raise InputError(f"{spell('attribute', [name])}: {users.where}: {error}{users.hint}")
         what = f"only {listed(given)} of its users" if given else "the ids of its users alone"
         raise InputError(
             f"{spell('attribute', [name])}: {model.who[:1].lower()}{model.who[1:]} is given "
@@ -175,7 +172,7 @@ class Asked:
             yield
         except ScoringError as error:
             under = self.values.words(value)
-            raise type(error)(f"Users as {under}: {keep_spellings(error)}") from error
+            raise type(error)(f"Users as {under}: {error}") from error
 
     @property
     def has_candidates(self) -> BoolArray:

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
-from fairrec.core.errors import InputError, as_flags, plain
+from fairrec.core.errors import InputError, plain
 from fairrec.core.version import __version__
 from fairrec.counts.levels import find_families
 from fairrec.counts.options import RESERVED_NAMES
@@ -111,8 +111,7 @@ def count_users(
         columns=described.columns,
         n_candidates=described.n_candidates,
         ties=tied_lists(inputs.candidates, measured.metrics),
-        # read from Python and by commands alike, so options go by their names alone
-        warnings=tuple(as_flags(note).replace(" --", " ") for note in described.warnings),
+        warnings=tuple(described.warnings),
     )
     return Counts(rows.select(order + numbers), info).summed()
 

@@ -20,12 +20,11 @@ from fairrec.core.audit_options import AuditOptions
 from fairrec.core.errors import (
     InputError,
     OutputError,
-    errors_of_libraries,
     listed,
     plain,
     unknown_name,
 )
-from fairrec.core.options import Blank, invalid, list_defaults, spell
+from fairrec.core.options import Blank, invalid, list_defaults, public_function, spell
 from fairrec.core.redact_paths import redact_path
 from fairrec.core.settings import SETTINGS_FILE, read_settings
 from fairrec.core.tolerance import Tolerance
@@ -47,7 +46,7 @@ from fairrec.trends.result import TrendSummary
 from fairrec.trends.trend import trend
 
 
-@errors_of_libraries()
+@public_function
 def gate(
     audit: Audited,
     policy: Policy | Mapping[str, Any] | str | Path = SETTINGS_FILE,

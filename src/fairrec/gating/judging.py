@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray, finite_or_none
-from fairrec.core.errors import InputError, keep_spellings, listed, plain, unknown_name
+from fairrec.core.errors import InputError, listed, plain, unknown_name
 from fairrec.core.options import spell, spell_in
 from fairrec.counterfactuals.result import Affected
 from fairrec.gating.harms import GroupHarms, difference_harms, ratio_harms
@@ -97,7 +97,7 @@ def judge_policy(policy: Policy, measured: Measurements, where: str) -> tuple[Ru
         try:
             found.append(judge(rule, policy.require, measured, place))
         except ValueError as error:
-            raise InputError(f"{where}: rule {place}: {keep_spellings(error)}") from error
+            raise InputError(f"{where}: rule {place}: {error}") from error
     return (*found, *_required(policy, measured))
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import BeforeValidator
 
-from fairrec.core.errors import InputError, keep_spellings, listed, plain, unknown_name
+from fairrec.core.errors import InputError, listed, plain, unknown_name
 from fairrec.core.option_types import Form, Pairs, parse_number
 from fairrec.core.options import spell
 
@@ -121,7 +121,7 @@ def refuse_unused(mapping: Mapping[str, str], columns: Mapping[str, Sequence[str
         # one for a table that is there is refused where that table is read
         if named_column(column, known) is None and wanted.partition(".")[0] not in columns:
             error = unknown_name("column", column, {*known})
-            raise InputError(f"{spell('columns', {wanted: column})}: {keep_spellings(error)}")
+            raise InputError(f"{spell('columns', {wanted: column})}: {error}")
 
 
 _COMPARE: dict[str, Callable[[Any, Any], Any]] = {

@@ -13,7 +13,7 @@ import polars as pl
 
 from fairrec.core.arrays import BoolArray, CodeArray, IntArray
 from fairrec.core.audited_entity import ITEMS, USERS, Unit
-from fairrec.core.errors import InputError, UnknownNameError, keep_spellings, plain, unknown_name
+from fairrec.core.errors import InputError, UnknownNameError, plain, unknown_name
 from fairrec.core.options import spell
 from fairrec.inputs.binning import Binning, bin_numbers, parse_binning
 from fairrec.inputs.formats import RowSlice
@@ -294,7 +294,7 @@ def _parse_spec(text: str, table: Table) -> AttributeSpec:
             f"{table.where}: No attribute '{plain(text)}'. Name each: {several}. Their "
             "intersections are audited, too."
         )
-    raise UnknownNameError(f"{table.where}: {keep_spellings(error)}{table.hint}")
+    raise UnknownNameError(f"{table.where}: {error}{table.hint}")
 
 
 def split_values(
@@ -472,9 +472,7 @@ def _bin_column(present: pl.Series, spec: AttributeSpec, where: str) -> tuple[Co
     try:
         return bin_numbers(present.cast(pl.Float64).to_numpy(), spec.binning)
     except InputError as error:
-        raise InputError(
-            f"{where}: attribute '{plain(spec.name)}': {keep_spellings(error)}"
-        ) from error
+        raise InputError(f"{where}: attribute '{plain(spec.name)}': {error}") from error
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from fairrec.core.arrays import IntArray
-from fairrec.core.errors import InputError, keep_spellings, plain, unknown_name
+from fairrec.core.errors import InputError, plain, unknown_name
 from fairrec.core.options import spell
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.binning import Binning, parse_binning
@@ -75,7 +75,7 @@ def refuse_covariates(
         if tables["users"].attribute_column(name) is None and name not in _NEEDS:
             error = unknown_name("covariate", name, [*_NEEDS, *tables["users"].columns])
             raise InputError(
-                f"{spell('adjust_for')}: {keep_spellings(error)}{tables['users'].hint}"
+                f"{spell('adjust_for')}: {error}{tables['users'].hint}"
             )
 
 

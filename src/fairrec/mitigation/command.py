@@ -25,7 +25,7 @@ from fairrec.cli.shared import (
     shown_progress,
 )
 from fairrec.core.audit_options import RAY, About, AuditOptions, Engine, Threads
-from fairrec.core.errors import InputError, NothingToMitigateError, keep_spellings
+from fairrec.core.errors import InputError, NothingToMitigateError
 from fairrec.core.option_types import Folder
 from fairrec.core.options import OUTPUT, Option, bind, list_changed, select
 from fairrec.inputs.table_options import (
@@ -117,7 +117,7 @@ def mitigate_command(
                 settings.get("validation"),
             )
         except NothingToMitigateError as nothing:
-            say(keep_spellings(nothing))
+            say(str(nothing))
             raise typer.Exit(NOTHING_TO_MITIGATE) from nothing
         if out is not None:
             progress("writing", 0, 0)

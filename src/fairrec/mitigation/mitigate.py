@@ -15,8 +15,8 @@ import polars as pl
 from fairrec.auditing.audit import audit_inputs
 from fairrec.core.arrays import finite_or_none
 from fairrec.core.audit_options import RAY, About, AuditOptions, Engine, Statistics
-from fairrec.core.errors import InputError, NothingToMitigateError, errors_of_libraries, plain
-from fairrec.core.options import documented, expand, select, spell
+from fairrec.core.errors import InputError, NothingToMitigateError, plain
+from fairrec.core.options import documented, expand, public_function, select, spell
 from fairrec.core.version import __version__
 from fairrec.groups.group import Group, group_of_users, refuse_empty
 from fairrec.groups.grouping import Grouping
@@ -50,7 +50,7 @@ from fairrec.result.schema import InputSummary
 from fairrec.statistics.paired import group_changes
 
 
-@errors_of_libraries()
+@public_function
 @documented(
     AuditOptions,
     MitigationOptions,
@@ -264,7 +264,7 @@ def _with_run(audit: AuditResult, split: TargetSplit, seconds: float) -> AuditRe
     return replace(audit, run=run, summary=summary.model_copy(update={"inputs": inputs}))
 
 
-@errors_of_libraries()
+@public_function
 def rerank(
     record: str | Path | RerankerRecord,
     predictions: Any,

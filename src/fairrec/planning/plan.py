@@ -13,12 +13,13 @@ import numpy as np
 from fairrec.auditing.options import NOT_PLANNED, SETTINGS, PlanOptions
 from fairrec.auditing.plan_file import AuditPlan, PlanFacts, PlannedGroups, PlannedTable, Spread
 from fairrec.core.audit_options import RAY, AuditOptions, Engine, Statistics
-from fairrec.core.errors import InputError, errors_of_libraries, plain, unknown_name
+from fairrec.core.errors import InputError, plain, unknown_name
 from fairrec.core.options import (
     Options,
     documented,
     expand,
     list_options,
+    public_function,
     select,
     spell,
 )
@@ -50,7 +51,7 @@ _GROUPS: Mapping[str, tuple[type[Options], Sequence[str]]] = {
 """What rare options travel in, and those of them that a plan has no use for."""
 
 
-@errors_of_libraries()
+@public_function
 @documented(PlanOptions, TableOptions)
 def plan(
     *,
@@ -94,7 +95,7 @@ def plan(
     return plan_for(given, settings)
 
 
-@errors_of_libraries()
+@public_function
 def plan_for(
     given: Mapping[str, Any], settings: str | Path | None = None, audited: Path | None = None
 ) -> AuditPlan:

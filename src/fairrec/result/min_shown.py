@@ -196,7 +196,7 @@ class _Rule:
         return _with(result, findings=findings)
 
     def change_metric(self, result: MetricResult, shown: dict[str, Any]) -> dict[str, Any]:
-        """Of a metric: one end and the gap would reveal the other; open users follow from shares."""
+        """Of a metric: one end and the gap would reveal the other end."""
         changed: dict[str, Any] = {}
         ends = ("advantaged", "disadvantaged")
         if any(getattr(result, end) is not None and shown[end] is None for end in ends):

@@ -11,7 +11,7 @@ import numpy as np
 
 from fairrec.core.audit_options import About
 from fairrec.core.errors import as_unicode
-from fairrec.core.options import Blank, spell, spell_as
+from fairrec.core.options import Blank, spell
 from fairrec.core.redact_paths import redact_command
 from fairrec.core.version import __version__, installed_versions
 from fairrec.groups.grouping import Grouping
@@ -374,10 +374,7 @@ def audit_summary(
         coverage=coverage(analysis.grouping, options.min_support),
         max_undefined=options.max_undefined,
         missing=tuple(missing),
-        warnings=tuple(
-            spell_as(command, note)
-            for note in reader_notes(described, analysis, results, of_pooled)
-        ),
+        warnings=reader_notes(described, analysis, results, of_pooled),
         search=search_summary(searched, described.n_users),
         metrics={metric.name: results[metric.name] for metric in wanted},
         ratios=ratios,

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, quote, urlsplit
 
 from fairrec.core.arrays import AnyArray
-from fairrec.core.errors import InputError, ScoringError, keep_spellings, plain
+from fairrec.core.errors import InputError, ScoringError, plain
 from fairrec.core.options import Blank, documented, spell
 from fairrec.scoring.model import Model, ModelInput
 from fairrec.scoring.options import EndpointOptions, Feature, parse_features
@@ -79,7 +79,7 @@ class Endpoint(Model):
                 self._metadata = self._wire.open(self._open_client())
             except ScoringError as error:
                 # of its own kind: a server that is away now may be back later
-                raise type(error)(f"{self.who} is not ready: {keep_spellings(error)}") from error
+                raise type(error)(f"{self.who} is not ready: {error}") from error
 
     @property
     def metadata(self) -> ModelMetadata:

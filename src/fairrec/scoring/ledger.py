@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
-from fairrec.core.errors import ScoringError, UnavailableError, keep_spellings
+from fairrec.core.errors import ScoringError, UnavailableError
 from fairrec.core.options import Blank, spell
 from fairrec.inputs.candidates import CandidateLists
 from fairrec.inputs.ids import gather_lists
@@ -210,7 +210,7 @@ class Ledger:
         except ScoringError as error:
             how = "once that is fixed, an audit with this ledger goes on from there"
             kept = self._words_of_kept(_AGAIN if isinstance(error, UnavailableError) else how)
-            reason = keep_spellings(error).removesuffix(".")
+            reason = str(error).removesuffix(".")
             raise type(error)(f"{reason}.{kept}") from error
         except KeyboardInterrupt as interrupt:
             raise KeyboardInterrupt(f"Interrupted.{self._words_of_kept(_AGAIN)}") from interrupt

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, cast, runtime_checkable
 
 from fairrec.core.arrays import AnyArray, FloatArray
-from fairrec.core.errors import InputError, keep_spellings, plain, unknown_name
+from fairrec.core.errors import InputError, plain, unknown_name
 from fairrec.core.files import file_sum
 from fairrec.core.options import invalid, spell
 from fairrec.scoring.options import IDS, CallOptions, Feature, parse_features
@@ -151,7 +151,7 @@ def load_function(text: str, features: Sequence[str] = ()) -> tuple[ScoringFunct
         if not hasattr(found, name):
             known = [one for one in vars(found) if not one.startswith("_")]
             error = unknown_name(f"name in {plain(module_name)}", name, known)
-            raise InputError(f"{where}: {keep_spellings(error)}")
+            raise InputError(f"{where}: {error}")
         found = getattr(found, name)
     try:
         inspect.signature(found).bind("user_ids", "item_ids", **dict.fromkeys(features))

@@ -11,8 +11,8 @@ import numpy as np
 
 from fairrec.auditing.saved_audits import Audited
 from fairrec.core.arrays import BoolArray, FloatArray
-from fairrec.core.errors import InputError, errors_of_libraries, listed, plain, unknown_name
-from fairrec.core.options import documented
+from fairrec.core.errors import InputError, listed, plain, unknown_name
+from fairrec.core.options import documented, public_function
 from fairrec.core.redact_paths import redact_command
 from fairrec.core.version import __version__
 from fairrec.metrics.direction import worse_ends
@@ -46,7 +46,7 @@ MOST_FINDINGS = 10
 _ROUNDING = 1e-9
 
 
-@errors_of_libraries()
+@public_function
 @documented(TrendOptions)
 def trend(
     audits: Sequence[Audited] = (),
