@@ -74,9 +74,7 @@ def refuse_covariates(
             )
         if tables["users"].attribute_column(name) is None and name not in _NEEDS:
             error = unknown_name("covariate", name, [*_NEEDS, *tables["users"].columns])
-            raise InputError(
-                f"{spell('adjust_for')}: {error}{tables['users'].hint}"
-            )
+            raise InputError(f"{spell('adjust_for')}: {error}{tables['users'].hint}")
 
 
 def read_covariates(inputs: AuditInputs, wanted: Sequence[MetricAtK]) -> tuple[Attribute, ...]:
