@@ -84,7 +84,7 @@ def times(shrink: int, n_items: int, names: list[str] | None) -> dict[str, tuple
     group = rng.integers(0, N_GROUPS, n_users)
     labels = np.zeros(n_rows)
     labels[::N_CANDIDATES] = 1.0
-    training = TrainingSet(history, categories, rest=0.0)
+    training = TrainingSet(history, rest=0.0)
     items = rng.integers(0, n_items, n_rows).astype(np.int32)
     scores = rng.standard_normal(n_rows)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -16,15 +16,14 @@ from benchmarks.statistics.world import World, audited, random_codes
 from fairrec import Engine
 from fairrec.core.arrays import AnyArray, BoolArray, FloatArray
 from fairrec.core.audit_options import AuditOptions
-from fairrec.groups.group import Group, group_of_users
+from fairrec.groups.group import group_of_users
 from fairrec.groups.grouping import Grouping
 from fairrec.inputs.users import Attribute
 from fairrec.metrics import parse_metric
-from fairrec.mitigation.choosing import Levels, Measures, make_aim, measure_levels, tune_strength
 from fairrec.mitigation.effect import BeforeAfter, judge_outcome
 from fairrec.mitigation.options import MitigationOptions
+from fairrec.mitigation.tuning import AtStrength, make_aim, measure_level, tune_strength
 from fairrec.result.metric_result import estimate_change
-from fairrec.result.metric_schema import GapChange
 from fairrec.statistics.paired import GroupChanges, group_changes
 
 ALPHA, SKEWED = 0.05, 0.08
@@ -37,7 +36,6 @@ BEHIND = "they are still significantly behind"
 IMPROVED = "the change is called an improvement"
 AWAY = 5
 """The group that is truly behind the others."""
-UNTESTED = GapChange(before=None, after=None, chance_before=None, chance_after=None)
 NEARER = "the chosen groups are called nearer to the others"
 SIZES = (30, 1000)
 
@@ -200,21 +198,16 @@ def distances(
     after = np.where(is_chosen, left * before + moved * side, before)
     target = parse_metric("urp@5")
     position = np.where(is_chosen, group, -1)
-    users = (Attribute("a", group.astype(np.int32), tuple(range(n_groups + 1))),)
-    groups = tuple(Group.of(a=number) for number in range(n_groups))
+    aim = make_aim(target, chosen_by, position)
     seen = BeforeAfter(
-        Measures((target,), target=0, cost=None, threads=1),
-        make_aim(target, chosen_by, position),
-        groups,
-        chosen_by[None],
-        before[None],
-        after[None],
+        target,
+        aim.on_held_out(before, position, aim.sides(chosen_by, position, n_groups)),
+        {target.name: before},
+        {target.name: after},
         position,
-        users,
-        users,
         ALPHA,
     )
-    return {NEARER: happened(seen.chosen_change(0).verdict == "improved")}
+    return {NEARER: happened(seen.chosen_change(target).verdict == "improved")}
 
 
 def tuned(seed: int, away: float, gain: float, shape: Shape) -> dict[str, Outcome]:
@@ -242,27 +235,22 @@ def tuned(seed: int, away: float, gain: float, shape: Shape) -> dict[str, Outcom
     def at(strength: float) -> FloatArray:
         return np.asarray(np.where(position >= 0, values + strength * moves, values))
 
-    def levels_at(strengths: Sequence[float]) -> Levels:
+    def level_at(strength: float) -> AtStrength:
         # no accuracy is lost by it
-        measured = np.array([[at(strength)[first], np.ones(2000)] for strength in strengths])
-        return measure_levels(measured, strengths, aim, position[first])
+        return measure_level(at(strength)[first], np.ones(2000), aim, position[first])
 
-    strength, _ = tune_strength(MitigationOptions("urd@5"), aim, "ndcg@5", levels_at)
-    choosers, users = (replace(attribute, codes=attribute.codes[half]) for half in (first, last))
+    strength, _ = tune_strength(MitigationOptions("urd@5"), aim, level_at)
+    sides = np.ones(len(found))
     seen = BeforeAfter(
-        Measures((target,), target=0, cost=None, threads=1),
-        aim,
-        (*found,),
-        values[None, first],
-        values[None, last],
-        at(strength)[None, last],
+        target,
+        aim.on_held_out(values[last], position[last], sides),
+        {target.name: values[last]},
+        {target.name: at(strength)[last]},
         position[last],
-        (choosers,),
-        (users,),
         ALPHA,
     )
-    gap, verdict = seen.to_others(), seen.chosen_change(0).verdict
-    outcome = judge_outcome(verdict, gap, UNTESTED, ALPHA)
+    gap = seen.gap_to_others()
+    outcome = judge_outcome(seen.chosen_change(target).verdict, gap, ALPHA)
     is_apart = gap.p_after is not None and gap.p_after <= ALPHA
     counted = 1.0 if found else 0.0
     return {

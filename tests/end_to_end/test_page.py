@@ -315,10 +315,8 @@ def test_a_mitigation_shows_its_section_and_draws_its_curves(browser: Any, tmp_p
         title = page.locator("h1").inner_text()
         assert title.startswith("The urd@3 of the 3 chosen groups went from")
         assert page.locator("#mitigation .trade .plot svg").count() == 2
-        slopes = page.locator("#mitigation .slopes .plot svg")
-        assert slopes.count() == len(result.summary.effects)
         before = result.effect.chosen.before
-        assert number(before) in slopes.first.text_content()
+        assert number(before) in page.locator("#mitigation table").first.text_content()
         assert hostile in page.locator("#mitigation").text_content()
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         opened.context.close()

@@ -10,7 +10,7 @@ import polars as pl
 
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.inputs.order import rows_in_order
-from fairrec.inputs.side_data import Interactions, read_categories, read_history
+from fairrec.inputs.side_data import Interactions, read_history
 from fairrec.inputs.tables import Table
 from fairrec.metrics.ranked import RankedLists
 from fairrec.mitigation.reranker import RERANKERS, Reranker, RerankLists, TrainingSet
@@ -41,15 +41,7 @@ class RerankWorld:
         self.history = history_of(world)
         at = self.history.users_at(pl.Series(range(n_users), dtype=pl.Int64))
         self.group = np.arange(n_users) % 2 if group is None else np.asarray(group)
-        table = pl.DataFrame(
-            {
-                "item_id": list(world.categories),
-                "categories": [sorted(c) for c in world.categories.values()],
-            },
-            schema={"item_id": pl.Int64, "categories": pl.List(pl.String)},
-        )
-        categories, _ = read_categories(Table(table, "items"), self.history.item_ids)
-        self.training = TrainingSet(self.history, categories, rest)
+        self.training = TrainingSet(self.history, rest)
         self.lists = RerankLists(
             offsets=candidates.offsets,
             items=candidates.items,

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from fairrec.groups.group import Group
-from fairrec.inputs.users import Attribute
 from fairrec.metrics import parse_metric
-from fairrec.mitigation.choosing import Aim, Measures
 from fairrec.mitigation.effect import BeforeAfter
 from fairrec.mitigation.result import (
-    DetectableChange,
     GapToOthers,
-    GroupCounts,
     MetricEffect,
     MitigatedGroup,
     MitigationSummary,
     Regression,
     TradeOffPoint,
 )
+from fairrec.mitigation.tuning import Aim
 from fairrec.result.metric_schema import Chance, Change, GapChange
 
 NOTHING = Change(
@@ -58,16 +54,6 @@ def chance(p_value: float) -> Chance:
     return Chance(mean=0.1, q95=0.2, p_value=p_value, permutations=99)
 
 
-def counts(**some: int) -> GroupCounts:
-    """Groups by what became of them, the rest 0."""
-    return GroupCounts(**{**dict.fromkeys(GroupCounts.model_fields, 0), **some})
-
-
-def detectable(n_groups: int = 0, **some: Any) -> DetectableChange:
-    """Half of the groups that see anything see 0.1."""
-    return DetectableChange(**{"n_groups": n_groups, "n_blind": 0, "least_shown": 0.1, **some})
-
-
 def effect(chosen: Change, everyone: Change, **changes: Any) -> MetricEffect:
     """Of one metric, without a test of the gap unless said otherwise."""
     parts = {
@@ -75,8 +61,7 @@ def effect(chosen: Change, everyone: Change, **changes: Any) -> MetricEffect:
         "is_distance": False,
         "others": same(0.4),
         "gap": GapChange(before=0.4, after=0.2, chance_before=None, chance_after=None),
-        "groups": counts(),
-        "detectable": detectable(),
+        "n_groups_worse": 0,
         **changes,
     }
     return MetricEffect(chosen=chosen, everyone=everyone, **parts)
@@ -88,15 +73,8 @@ WOMEN = MitigatedGroup(group={"gender": "F"}, chosen_by=0.25, change=change(0.3,
 MEN = MitigatedGroup(group={"gender": "M"}, chosen_by=0.75, change=change(0.7, 0.6, "worse"))
 
 
-def point(strength: float, tuned: float, tuned_cost: float | None = 0.5) -> TradeOffPoint:
-    return TradeOffPoint(
-        strength=strength,
-        tuned=tuned,
-        tuned_cost=tuned_cost,
-        reported=tuned + 0.1,
-        reported_cost=None,
-        everyone_cost=0.6,
-    )
+def point(strength: float, target: float, cost: float | None = 0.5) -> TradeOffPoint:
+    return TradeOffPoint(strength=strength, target=target, cost=cost)
 
 
 def to_others(before: float, after: float, p_before=0.01, p_after=0.3) -> GapToOthers:
@@ -143,28 +121,24 @@ def summary_of(target: MetricEffect = TARGET, **changes: Any) -> MitigationSumma
 
 
 NAN = np.nan
-IS_WOMAN, IS_MAN = Group.of(gender="F"), Group.of(gender="M")
+IS_WOMAN = Group.of(gender="F")
 
 
-def genders(*codes: int) -> tuple[Attribute, ...]:
-    """The attribute of some users: 0 for women, 1 for men, 2 for others."""
-    return (Attribute("gender", np.array(codes, dtype=np.int32), ("F", "M", "X")),)
+def before_after(target: str = "urd@5", side: float = 1.0) -> BeforeAfter:
+    """Two women who are re-ranked and two others: the target and NDCG.
 
-
-def before_after(target: str = "urd@5", **changes: Any) -> BeforeAfter:
-    """The target and NDCG, chosen by four other users."""
-    metrics = (parse_metric(target), parse_metric("ndcg@5"))
-    is_distance = metrics[0].metric.higher_is_better is None
-    seen = BeforeAfter(
-        measures=Measures(metrics, target=0, cost=1, threads=1),
-        aim=Aim(not is_distance, rest=0.5, is_distance=is_distance),
-        chosen=(IS_WOMAN,),
-        chosen_by=np.array([[0.1, 0.9, 0.5, NAN], [0.4, 0.8, 0.6, 0.6]]),
-        before=np.array([[0.2, 0.4, 0.5, 0.7], [0.5, 0.7, 0.1, 0.3]]),
-        after=np.array([[0.4, 0.6, 0.5, 0.7], [0.4, 0.5, 0.1, 0.3]]),
-        position=np.array([0, 0, -1, -1]),
-        choosers=genders(0, 1, 2, 2),
-        users=genders(0, 0, 2, 2),
+    Parameters
+    ----------
+    side : of the women where they were chosen, for a metric of which neither end is better
+    """
+    metric = parse_metric(target)
+    is_distance = metric.metric.higher_is_better is None
+    aim = Aim(not is_distance, rest=0.6, is_distance=is_distance, side_of_group=np.array([side]))
+    return BeforeAfter(
+        target=metric,
+        aim=aim,
+        before={target: np.array([0.2, 0.4, 0.5, 0.7]), "ndcg@5": np.array([0.5, 0.7, 0.1, 0.3])},
+        after={target: np.array([0.4, 0.6, 0.5, 0.7]), "ndcg@5": np.array([0.4, 0.5, 0.1, 0.3])},
+        group_of_user=np.array([0, 0, -1, -1]),
         alpha=0.05,
     )
-    return replace(seen, **changes)

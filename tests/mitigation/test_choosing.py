@@ -1,8 +1,7 @@
-"""What is chosen by and held out, which groups are chosen, and what a strength is worth."""
+"""The split of the targets, and the choice of groups."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,32 +10,20 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pytest import approx
 
 from fairrec.core.errors import FairRecError, InputError
 from fairrec.groups.group import Group, is_member
 from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.users import Attribute
-from fairrec.metrics import parse_metric
 from fairrec.mitigation.choosing import (
-    STRENGTHS,
-    Aim,
-    AtStrength,
-    Levels,
-    Measures,
-    best_strength,
     choose_worst,
     count_worst,
-    error_of_mean,
     harm_per_cell,
     is_worst_rule,
-    make_aim,
-    measure_levels,
     metric_names,
     n_shared_targets,
     read_groups,
     read_split,
-    tune_strength,
 )
 from fairrec.mitigation.options import MitigationOptions
 from tests.mitigation.planted import attributes_of, full_grouping, planted
@@ -104,7 +91,7 @@ def test_held_out_items_are_relevant_without_labels_and_give_no_auc():
 
 
 def test_validation_targets_and_held_out_interactions_exclude_each_other():
-    with pytest.raises(InputError, match="validation holds candidates with labels, and test what"):
+    with pytest.raises(InputError, match="validation holds candidates with labels, test the held"):
         read_split(WORLD.predictions, WORLD.validation, replace(TABLES, test=WORLD.history), 0)
 
 
@@ -272,175 +259,3 @@ def test_groups_are_rows_of_a_table(tmp_path):
 def test_bad_groups_are_refused(tmp_path, text, message):
     with pytest.raises(FairRecError, match=message):
         read_groups(file_of(tmp_path, text), PEOPLE)
-
-
-UP, DOWN = Aim(True, 1.0), Aim(False, 0.0)
-
-
-def levels(target, cost=None, error=0.0) -> Levels:
-    """At strengths of 0, 0.1, 0.2, ..."""
-    cost = [1.0] * len(target) if cost is None else cost
-    return {
-        at / 10: AtStrength(*both, error) for at, both in enumerate(zip(target, cost, strict=True))
-    }
-
-
-def best(target, cost=None, aim=UP, max_loss=0.02, error=0.0) -> float:
-    return best_strength(levels(target, cost, error), aim, max_loss)
-
-
-def test_the_best_that_costs_little_enough_is_taken():
-    assert best([0.5, 0.6, 0.8, 0.9], [1.0, 0.99, 0.98, 0.97]) == 0.2
-    assert best([0.5, 0.6, 0.8, 0.9], [1.0, 0.99, 0.98, 0.97], max_loss=0.5) == approx(0.3)
-    assert best([0.5, 0.4, 0.3, 0.1], [1.0, 0.99, 0.98, 0.97], DOWN) == 0.2
-    # a gain in the cost is no loss, and of equal ones the smallest is taken
-    assert best([0.5, 0.6], [1.0, 2.0]) == 0.1
-    assert best([0.5, 0.7, 0.7], [1.0, 1.0, 1.0]) == 0.1
-
-
-@pytest.mark.parametrize("sign", [1, -1])
-def test_groups_come_level_with_the_others_and_not_ahead(sign):
-    """The others have 0.75; where less is better all values are turned."""
-    aim = Aim(sign > 0, sign * 0.75)
-    for target, error, taken in (
-        ([0.5, 0.6, 0.7, 0.8, 0.9], 0.0, 0.2),
-        ([0.5, 0.6, 0.75, 0.8, 0.9], 0.0, 0.2),
-        # within one standard error: the smallest strength of several
-        ([0.5, 0.6, 0.7, 0.74, 0.9], 0.06, 0.2),
-        ([0.5, 0.6, 0.7, 0.74, 0.9], 0.02, 0.3),
-        # not ahead, also where a standard error would allow it
-        ([0.5, 0.6, 0.8, 0.9, 0.9], 0.06, 0.1),
-        # ahead with any strength
-        ([0.5, 0.8, 0.9, 0.9, 0.9], 0.06, 0.0),
-        # up and down: the one that is level
-        ([0.5, 0.8, 0.6, 0.74, 0.9], 0.02, 0.3),
-        # level or ahead as they are
-        ([0.74, 0.75, 0.8, 0.9, 0.9], 0.02, 0.0),
-        ([0.8, 0.75, 0.7, 0.9, 0.9], 0.02, 0.0),
-    ):
-        assert best(sign * np.array(target), aim=aim, error=error) == taken, (target, error)
-
-
-def test_what_is_level_must_cost_little_too():
-    target, cost = [0.5, 0.6, 0.75, 0.76], [1.0, 0.99, 0.9, 0.98]
-    assert best(target, cost, Aim(True, 0.76)) == approx(0.3)
-    assert best(target, cost, Aim(True, 0.75)) == approx(0.1)
-
-
-def test_without_others_the_best_is_taken_and_a_distance_is_the_smallest():
-    assert best([0.5, 0.6, 0.8], aim=Aim(True, NAN), error=NAN) == 0.2
-    assert best([0.5, 0.6, 0.4, 0.1, 0.2], aim=Aim(False, 0.5, 0.1, True), error=9.0) == 0.3
-
-
-def curve(slope: float, asked: list) -> Callable[[Sequence[float]], Levels]:
-    """Levels that rise from 0.5 in a line; what is asked for is kept."""
-
-    def levels_at(strengths: Sequence[float]) -> Levels:
-        asked.append(tuple(strengths))
-        return {one: AtStrength(0.5 + slope * one, 1.0, 0.005) for one in strengths}
-
-    return levels_at
-
-
-@pytest.mark.parametrize(
-    ("slope", "taken"),
-    # level from 0.595 to 0.6: between two of the grid, on it, near its end, out of reach
-    [(1.35, 0.07), (1.06, 0.09), (0.951, 0.1), (0.102, 0.94), (0.05, 1.0), (0.0, 0.0)],
-)
-def test_the_strength_is_tuned_to_a_hundredth(slope, taken):
-    asked = []
-    aim = Aim(True, 0.6)
-    plan = MitigationOptions("urd@5")
-    strength, found = tune_strength(plan, aim, "ndcg@5", curve(slope, asked))
-    assert strength == approx(taken)
-    assert [*found] == sorted({*STRENGTHS, strength})
-    assert [one.target for one in found.values()] == approx(0.5 + slope * np.array([*found]))
-    assert asked[0] == STRENGTHS and len(asked) == 2
-    assert all(0 < one < 1 for one in asked[1])
-
-
-def test_a_strength_that_is_asked_for_is_taken_and_one_that_cannot_be_weighed_refused():
-    aim, levels_at = Aim(True, 0.6), curve(1.0, [])
-    plan = MitigationOptions("urd@5", strength=0.33)
-    strength, found = tune_strength(plan, aim, None, levels_at)
-    assert strength == 0.33 and [*found] == sorted({*STRENGTHS, 0.33})
-    with pytest.raises(InputError, match="needs labels"):
-        tune_strength(MitigationOptions("urd@5"), aim, None, levels_at)
-
-
-def test_the_error_is_that_of_a_difference_of_two_means():
-    """By the definition of a standard error."""
-    rng = np.random.default_rng(0)
-    values, group = rng.normal(size=40), np.repeat([0, 1, -1], [10, 5, 25])
-    aim = make_aim(parse_metric("urd@5"), values, group)
-    assert aim.rest == approx(values[15:].mean())
-    expected = np.sqrt(values[:15].var(ddof=1) / 15 + values[15:].var(ddof=1) / 25)
-    assert aim.error(values, group) == approx(expected)
-    assert np.isnan(error_of_mean(np.array([1.0, NAN])))
-
-
-@pytest.mark.parametrize(
-    ("target", "cost"),
-    [
-        ([0.5, 0.4, 0.3], [1.0, 1.0, 1.0]),
-        ([0.5, 0.5, 0.5], [1.0, 1.0, 1.0]),
-        ([0.5, 0.9, 0.9], [1.0, 0.5, 0.5]),
-        ([0.5, 0.5 + 1e-15, 0.5], [1.0, 1.0, 1.0]),
-        ([NAN, NAN, NAN], [NAN, NAN, NAN]),
-        ([0.5, NAN, NAN], [1.0, 1.0, 1.0]),
-    ],
-)
-def test_nothing_is_done_where_nothing_helps(target, cost):
-    assert best(target, cost) == 0
-
-
-def test_aim_without_direction_is_the_distance_from_the_rest():
-    aim = Aim(False, 1.0, is_distance=True)
-    metric, group = np.array([3.0, 2.0, 0.0, -1.0, 9.0]), np.array([0, 0, 1, 1, -1])
-    assert aim.values(metric, group) == approx([2, 1, 1, 2, NAN], nan_ok=True)
-    assert aim.level(metric, group) == approx((2 + 1 + 1 + 2) / 4)
-    # on either side of the rest: group 0 has a mean of 0, 1 from the rest
-    past = aim.values(np.array([1.0, -1.0, 1.0, 1.0, 9.0]), group)
-    assert past[:2] == approx([0, 2])
-    assert aim.level(np.array([1.0, -1.0, 1.0, 1.0, 9.0]), group) == approx((2 + 0) / 4)
-    assert np.isnan(aim.level(np.full(5, NAN), group))
-
-
-def test_a_side_that_is_given_is_kept_whatever_the_values():
-    metric, group = np.array([3.0, 2.0, 0.0, -1.0, 9.0]), np.array([0, 0, 1, 1, -1])
-    aim = Aim(False, 1.0, is_distance=True)
-    assert aim.sides(metric, group, 3).tolist() == [1, -1, 1]
-    turned = Aim(False, 1.0, is_distance=True, side_of_group=np.array([-1.0, -1.0]))
-    assert turned.values(metric, group) == approx([-2, -1, 1, 2, NAN], nan_ok=True)
-    assert turned.level(metric, group) == approx(0)
-
-
-def test_levels_are_those_of_the_users_of_the_groups():
-    measured = np.array([[[0.1, 0.9], [0.5, 0.7]], [[0.3, 0.9], [0.4, 0.7]]])
-    none, full = measure_levels(measured, (0.0, 1.0), UP, np.array([0, -1])).values()
-    assert (none.target, none.cost) == (0.1, 0.5) and (full.target, full.cost) == (0.3, 0.4)
-
-
-FEW = planted("accuracy", n_users=24)
-
-
-@pytest.mark.parametrize("has_labels", [True, False])
-def test_target_and_cost_are_measured_at_every_strength(has_labels):
-    lists = FEW.predictions if has_labels else FEW.predictions.drop("label")
-    names = ["urd@5", *(["mrr@5", "ndcg@5"] if has_labels else [])]
-    tables = TableOptions(users=FEW.users, by="gender", items=FEW.items, metrics=names)
-    split = read_split(lists, None, tables, seed=0)
-    inputs = split.everyone
-    measures = Measures.of(split.per_user_metrics, MitigationOptions("urd@5"), threads=1)
-    assert measures.cost_name == ("ndcg@5" if has_labels else None)
-    steps = []
-    unchanged = inputs.candidates.scores
-    measured = measures.at_strengths(
-        lambda _: unchanged, inputs, (0.0, 1.0), lambda *step: steps.append(step)
-    )
-    assert steps == [("tuning the strength", 0, 2), ("tuning the strength", 1, 2)]
-    values = measures.values(inputs)
-    for target, cost in measured:
-        assert np.array_equal(target, values[0])
-        expected = values[2] if has_labels else np.full(24, np.nan)
-        assert np.array_equal(cost, expected, equal_nan=True)

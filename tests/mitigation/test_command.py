@@ -96,7 +96,7 @@ def test_validation_targets_are_chosen_by_and_the_others_reported(tables: Tables
     )
     run = json.loads(Path("out/run.json").read_text())
     assert run["inputs"]["validation"]["given"] == "validation.parquet"
-    assert "chosen on the validation targets of 120 users" in said.stdout
+    assert "chosen on the validation targets \\(120 users\\)" in said.stdout
 
 
 def test_groups_can_come_from_a_file_and_every_output_names_them(tables: Tables):
@@ -136,7 +136,7 @@ def test_the_page_is_written_anew_with_its_section(tables: Tables):
 
 def test_re_rankers_are_listed(tables: Tables):
     listed = done("list", "rerankers").stdout
-    for name in ("mmr", "popularity_calibrated", "calibrated", "second_opinion", "oracle", "swap"):
+    for name in ("mmr", "popularity_calibrated", "second_opinion", "oracle", "swap"):
         assert re.search(rf"^{name} ", listed, re.MULTILINE)
 
 
@@ -169,9 +169,6 @@ def test_a_distance_is_on_the_side_it_was_chosen_by_and_further_away_is_no_impro
         chosen = mitigation["effects"]["urp@3"]["chosen"]
         # which side that is was told by other targets, so it may be negative here: past the others
         assert chosen["verdict"] != ("improved" if chosen["change"] > 0 else "worse")
-        # the curve ends where the table does
-        last = mitigation["trade_off"][-1]["reported"]
-        assert last == pytest.approx(chosen["after"])
 
 
 def test_the_same_targets_are_stamped(tables: Tables):

@@ -95,12 +95,7 @@ def test_changes_have_a_row_for_each_metric_and_group():
     # 2 + 3 values and 6 full intersections
     assert changes.filter(metric="ndcg@5").height == 2 + 3 + 6
     for name, effect in RESULT.summary.effects.items():
-        mine = changes.filter(metric=name)
-        counts = dict(mine["verdict"].value_counts().iter_rows())
-        expected = {
-            verdict.replace("_", " "): n for verdict, n in effect.groups.model_dump().items() if n
-        }
-        assert counts == expected
+        assert changes.filter(metric=name, verdict="worse").height == effect.n_groups_worse
     worst = changes.filter(metric="ndcg@5", gender="F", age="old")
     (chosen,) = RESULT.summary.groups
     assert worst["change"][0] == pytest.approx(chosen.change.change)

@@ -177,7 +177,7 @@ class TableOptions(Tables):
     items: Annotated[
         Table | None,
         Option(
-            "Items, their categories and other columns: for urd, share, mean, mmr and calibrated",
+            "Items, their categories and other columns: for urd, share, mean and mmr",
             TABLES,
         ),
     ] = None

@@ -122,18 +122,16 @@ def mitigate_command(
         if out is not None:
             progress("writing", 0, 0)
             result.save(out, report=not no_report, force=force)
-    from fairrec.mitigation.page import mitigation_markdown
-    from fairrec.mitigation.view import build_mitigation_view
+    from fairrec.mitigation.words import mitigation_answer, mitigation_markdown
 
     summary = result.summary
-    view = build_mitigation_view(summary)
     print_as(
         format_,
         verbose=verbose,
         page=page_path(out, no_report=no_report),
         json=lambda: summary.model_dump_json(indent=2),
-        markdown=lambda: mitigation_markdown(view),
-        answer=lambda: view.answer,
+        markdown=lambda: mitigation_markdown(summary),
+        answer=lambda: mitigation_answer(summary),
     )
     if out is not None and not quiet:
         page = "" if no_report else ", report.html"

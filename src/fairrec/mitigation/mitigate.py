@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
@@ -13,41 +13,50 @@ import numpy as np
 import polars as pl
 
 from fairrec.auditing.audit import audit_inputs
-from fairrec.core.arrays import finite_or_none
+from fairrec.core.arrays import FloatArray, IntArray, finite_or_none
 from fairrec.core.audit_options import RAY, About, AuditOptions, Engine, Statistics
-from fairrec.core.errors import InputError, NothingToMitigateError, plain
+from fairrec.core.errors import InputError, NothingToMitigateError
 from fairrec.core.options import documented, expand, public_function, select, spell
+from fairrec.core.redact_paths import redact_command
 from fairrec.core.version import __version__
 from fairrec.groups.group import Group, group_of_users, refuse_empty
 from fairrec.groups.grouping import Grouping
 from fairrec.inputs.audit_inputs import AuditInputs, open_tables, read_tables
 from fairrec.inputs.table_options import NOT_OF_CANDIDATES, TableOptions, Tables
+from fairrec.metrics import MetricAtK
+from fairrec.metrics.measured import measure_everyone
 from fairrec.mitigation.choosing import (
-    Aim,
-    Levels,
-    Measures,
     TargetSplit,
     choose_groups,
-    make_aim,
-    measure_levels,
     metric_names,
+    n_shared_targets,
     read_split,
-    tune_strength,
 )
-from fairrec.mitigation.effect import BeforeAfter, build_summary
+from fairrec.mitigation.effect import BeforeAfter, harmed_groups, judge_outcome, regression
 from fairrec.mitigation.options import MitigationOptions, ReportedMetrics, Validation
 from fairrec.mitigation.reranker import RERANKERS, FittedReranker
 from fairrec.mitigation.result import (
     MitigationResult,
+    MitigationSummary,
     RerankerRecord,
+    TradeOffPoint,
     change_table,
     load_reranker,
     predictions_table,
 )
+from fairrec.mitigation.tuning import (
+    Aim,
+    AtStrength,
+    Levels,
+    is_level,
+    make_aim,
+    measure_level,
+    tune_strength,
+)
 from fairrec.report.audit_result import AuditResult
 from fairrec.result.folder import table_places
 from fairrec.result.schema import InputSummary
-from fairrec.statistics.paired import group_changes
+from fairrec.statistics.paired import GroupChanges, group_changes
 
 
 @public_function
@@ -127,99 +136,225 @@ def run_mitigation(
     """The mitigation with these options; its metrics are those to report."""
     started, progress = time.perf_counter(), options.engine.report
     progress("reading", 0, 0)
-    metrics = metric_names(plan, sources, predictions, validation)
-    sources = replace(sources, metrics=metrics)
-    split = read_split(predictions, validation, sources, options.seed, options.max_memory)
-    choosing, reported, everyone = split.choosing, split.reported, split.everyone
-    measures = Measures.of(split.per_user_metrics, plan, options.n_threads)
-    audit = partial(audit_inputs, wanted=split.metrics, options=options, about=about)
+    names, target = metric_names(plan, sources, predictions, validation), plan.target
+    if plan.strength == "auto" and plan.cost_name not in names:
+        raise InputError(
+            f"{spell('strength', 'auto')} weighs the metric against NDCG, which needs labels. "
+            "Give tables with a label column, validation targets too, or a "
+            f"{spell('strength')} from 0 to 1."
+        )
+    split = read_split(
+        predictions, validation, replace(sources, metrics=names), options.seed, options.max_memory
+    )
+    audit = partial(audit_inputs, wanted=split.wanted, options=options, about=about)
 
-    progress("choosing", 0, 0)
-    chosen_by = measures.values(choosing)
-    choice = choose_groups(
-        plan,
-        split,
-        chosen_by[measures.target],
-        Grouping.of(choosing.attributes, replace(options, depth="full")),
-        seed=options.seed,
+    def find_groups() -> list[Group]:
         # of the target alone: other metrics do not choose, and would make it harder to find any
-        find_groups=lambda: _find_groups(
-            plan, options, partial(audit, choosing, wanted=(plan.target,))
-        ),
-    )
-    chosen = group_of_users(choice.groups, choosing.attributes)
-    aim = make_aim(plan.target, chosen_by[measures.target], chosen)
+        return _find_groups(plan, options, partial(audit, split.choosing, wanted=(target,)))
 
-    progress("learning", 0, 0)
-    name, rest = plan.reranker_name, _reranker_aim(plan, aim)
-    fitted = FittedReranker(name, plan.k, rest, everyone, options.n_threads)
-
-    progress("tuning the strength", 0, 0)
-    tuners = choosing.for_users(np.flatnonzero(choice.is_tuned))
-    groups = group_of_users(choice.tuned_groups, tuners.attributes)
-    rescore = fitted.rescore(tuners, groups)
-
-    def levels_at(strengths: Sequence[float]) -> Levels:
-        measured = measures.at_strengths(rescore, tuners, strengths, progress)
-        return measure_levels(measured, strengths, aim, groups)
-
-    strength, levels = tune_strength(plan, aim, measures.cost_name, levels_at)
-    record = RerankerRecord(
-        fairrec_version=__version__,
-        reranker=name,
-        strength=strength,
-        metric=plan.target.name,
-        k=plan.k,
-        by=tuple(everyone.given.by),
-        groups=tuple(group.as_dict() for group in choice.groups),
-        rest=rest,
-    )
+    tuned = choose_and_tune(plan, options, split, find_groups)
 
     progress("re-ranking", 0, 0)
-    position = group_of_users(choice.groups, reported.attributes)
-    reranked = reported.with_scores(fitted.rescore(reported, position)(strength))
-    new_scores = fitted.rescore(everyone, group_of_users(choice.groups, everyone.attributes))
+    reported, everyone = split.reported, split.everyone
+    group_of_user = group_of_users(tuned.groups, reported.attributes)
+    reranked = reported.with_scores(tuned.rescore(reported, group_of_user))
+    new_scores = tuned.rescore(everyone, group_of_users(tuned.groups, everyone.attributes))
 
     progress("reporting", 0, 0)
     audits = [audit(inputs) for inputs in (reported, reranked)]
-    seen = BeforeAfter(
-        measures=measures,
-        aim=aim,
-        chosen=choice.groups,
-        chosen_by=chosen_by,
-        before=measures.values(reported),
-        after=measures.values(reranked),
-        position=position,
-        choosers=choosing.attributes,
-        users=reported.attributes,
-        alpha=options.alpha,
+    before, after = (
+        measure(inputs, split.metrics, options.n_threads) for inputs in (reported, reranked)
     )
     changes = group_changes(
-        measures.directions,
-        seen.before,
-        seen.after,
+        {metric.name: metric.metric.higher_is_better for metric in split.metrics},
+        np.stack([*before.values()]),
+        np.stack([*after.values()]),
         Grouping.of(reported.attributes, options),
         options.alpha,
     )
-    touched = reported.for_users(np.flatnonzero(position >= 0))
-    again = fitted.rescore(touched, position[position >= 0])
-    summary = build_summary(
-        plan,
-        options,
-        split,
-        record,
-        seen,
-        changes,
-        audits=[result.metrics for result in audits],
-        levels=levels,
-        curve=measures.at_strengths(again, touched, [*levels], progress),
-        n_tuned=tuners.n_users,
-        command=about.command,
-        leak=fitted.find_leak(everyone),
+    aim = tuned.reported_aim(before[target.name], group_of_user)
+    seen = BeforeAfter(target, aim, before, after, group_of_user, options.alpha)
+    summary = build_summary(plan, options, split, tuned, seen, changes, audits, about.command)
+    return MitigationResult(
+        summary,
+        tuned.record(plan, split),
+        _with_run(audits[1], split, time.perf_counter() - started),
+        change_table(changes),
+        predictions_table(everyone, new_scores),
     )
-    predictions = predictions_table(everyone, new_scores(strength))
-    audited = _with_run(audits[1], split, time.perf_counter() - started)
-    return MitigationResult(summary, record, audited, change_table(changes), predictions)
+
+
+def measure(
+    inputs: AuditInputs, metrics: Sequence[MetricAtK], threads: int
+) -> dict[str, FloatArray]:
+    """Metric -> (n_users,), NaN where undefined."""
+    values = measure_everyone(inputs, metrics, threads).values
+    return dict(zip([metric.name for metric in metrics], values, strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Tuned:
+    """The groups, the re-ranker and its strength, all chosen without the held-out targets.
+
+    Parameters
+    ----------
+    chosen_by : (n_choosers,), the target metric on the targets that were chosen by
+    group_of_chooser : (n_choosers,), the chosen group of each of these users, -1 for all others
+    levels : of the groups at each strength that was tried
+    n_users : whom the strength was tuned on
+    """
+
+    groups: tuple[Group, ...]
+    aim: Aim
+    chosen_by: FloatArray
+    group_of_chooser: IntArray
+    fitted: FittedReranker
+    strength: float
+    levels: Levels
+    n_users: int
+
+    def rescore(self, inputs: AuditInputs, group_of_user: IntArray) -> FloatArray:
+        """New scores of all candidates, at the strength that was chosen."""
+        return self.fitted.rescore(inputs, group_of_user)(self.strength)
+
+    def reported_aim(self, values: FloatArray, group_of_user: IntArray) -> Aim:
+        """The aim for held-out targets; the side of each group is the one it was chosen on."""
+        sides = self.aim.sides(self.chosen_by, self.group_of_chooser, len(self.groups))
+        return self.aim.on_held_out(values, group_of_user, sides)
+
+    def record(self, plan: MitigationOptions, split: TargetSplit) -> RerankerRecord:
+        """The content of `reranker.json`."""
+        return RerankerRecord(
+            fairrec_version=__version__,
+            reranker=plan.reranker_name,
+            strength=self.strength,
+            metric=plan.target.name,
+            k=plan.k,
+            by=tuple(split.everyone.given.by),
+            groups=tuple(group.as_dict() for group in self.groups),
+            rest=self.fitted.rest,
+        )
+
+
+def choose_and_tune(
+    plan: MitigationOptions,
+    options: AuditOptions,
+    split: TargetSplit,
+    find_groups: Callable[[], Sequence[Group]],
+) -> Tuned:
+    """Choose the groups, fit the re-ranker, and tune its strength.
+
+    Parameters
+    ----------
+    find_groups : as of `choose_groups`
+    """
+    choosing, target, progress = split.choosing, plan.target, options.engine.report
+    progress("choosing", 0, 0)
+    chosen_by = measure(choosing, [target], options.n_threads)[target.name]
+    grouping = Grouping.of(choosing.attributes, replace(options, depth="full"))
+    choice = choose_groups(plan, split, chosen_by, grouping, options.seed, find_groups)
+    group_of_chooser = group_of_users(choice.groups, choosing.attributes)
+    aim = make_aim(target, chosen_by, group_of_chooser)
+
+    progress("learning", 0, 0)
+    rest = _reranker_aim(plan, aim)
+    fitted = FittedReranker(plan.reranker_name, plan.k, rest, split.everyone, options.n_threads)
+
+    progress("tuning the strength", 0, 0)
+    tuners = choosing.for_users(np.flatnonzero(choice.is_tuned))
+    group_of_tuner = group_of_users(choice.tuned_groups, tuners.attributes)
+    rescore = fitted.rescore(tuners, group_of_tuner)
+    weighed = [metric for metric in split.metrics if metric.name in (target.name, plan.cost_name)]
+
+    def measure_strength(strength: float) -> AtStrength:
+        values = measure(tuners.with_scores(rescore(strength)), weighed, options.n_threads)
+        costs = values.get(plan.cost_name, np.full(tuners.n_users, np.nan))
+        return measure_level(values[target.name], costs, aim, group_of_tuner)
+
+    strength, levels = tune_strength(plan, aim, measure_strength)
+    return Tuned(
+        choice.groups, aim, chosen_by, group_of_chooser, fitted, strength, levels, tuners.n_users
+    )
+
+
+def build_summary(
+    plan: MitigationOptions,
+    options: AuditOptions,
+    split: TargetSplit,
+    tuned: Tuned,
+    seen: BeforeAfter,
+    changes: GroupChanges,
+    audits: Sequence[AuditResult],
+    command: str | None,
+) -> MitigationSummary:
+    """The content of `mitigation.json`.
+
+    Parameters
+    ----------
+    audits : before and after
+    """
+    kind, to_others = RERANKERS[plan.reranker_name], seen.gap_to_others()
+    effects = {
+        metric.name: seen.metric_effect(
+            metric, int((changes.verdicts(at) == "worse").sum()), [one.metrics for one in audits]
+        )
+        for at, metric in enumerate(split.metrics)
+    }
+    chosen = effects[plan.target.name].chosen
+    trade_off = tuple(
+        TradeOffPoint(
+            strength=strength, target=finite_or_none(level.target), cost=finite_or_none(level.cost)
+        )
+        for strength, level in tuned.levels.items()
+    )
+    return MitigationSummary(
+        fairrec_version=__version__,
+        command=redact_command(command or plan.as_call()),
+        seed=options.seed,
+        metric=plan.target.name,
+        cost_metric=plan.cost_name if plan.cost_name in effects else None,
+        reranker=plan.reranker_name,
+        about=kind.about,
+        is_upper_bound=kind.is_upper_bound,
+        strength=tuned.strength,
+        is_tuned=plan.strength == "auto",
+        max_loss=plan.max_loss,
+        k=plan.k,
+        protocol=split.protocol,
+        n_users_choosing=split.choosing.n_users,
+        n_users_tuning=tuned.n_users,
+        n_users_reported=split.reported.n_users,
+        rule=str(plan.groups),
+        groups=seen.mitigated_groups(tuned.groups, split, tuned.chosen_by),
+        alpha=options.alpha,
+        effects=effects,
+        to_others=to_others,
+        outcome=judge_outcome(chosen.verdict, to_others, options.alpha),
+        regression=regression(tuned.aim, tuned.chosen_by, tuned.group_of_chooser, seen),
+        trade_off=trade_off,
+        n_shared_targets=n_shared_targets(split),
+        n_group_tests=changes.n_tests,
+        harmed=harmed_groups(changes),
+        notes=_notes(plan, split, tuned),
+    )
+
+
+def _notes(plan: MitigationOptions, split: TargetSplit, tuned: Tuned) -> tuple[str, ...]:
+    notes = [tuned.fitted.find_leak(split.everyone)]
+    if tuned.strength == 0 and plan.strength == "auto":
+        notes.append(
+            "Where the strength was tuned the chosen groups are behind all others by one standard "
+            "error at most, so nothing is changed"
+            if is_level(tuned.levels, tuned.aim, 0.0)
+            else "No strength improved the metric at the allowed loss of NDCG where it was tuned, "
+            "or each put the chosen groups ahead of all others, so nothing is changed"
+        )
+    if n := int(split.reported.is_without_list.sum()):
+        notes.append(
+            f"{n:,} of {split.reported.n_users:,} users reported on have no list: no re-ranking "
+            "can serve them"
+        )
+    return tuple(filter(None, notes))
 
 
 def _reranker_aim(plan: MitigationOptions, aim: Aim) -> float | None:
@@ -296,7 +431,6 @@ def rerank(
     given = TableOptions(users=users, items=items, history=history, columns=columns, by=record.by)
     tables = open_tables(predictions, given)
     inputs = read_tables(tables, given, needs=(), wants=("items", "history"))
-    _refuse_other_quantiles(record, inputs)
     _, attributes = inputs.everyone()
     if (group_of_users(record.parsed_groups, attributes) < 0).all():
         refuse_empty(record.parsed_groups, attributes, inputs.tables["users"].where)
@@ -304,18 +438,3 @@ def rerank(
     fitted = FittedReranker(record.reranker, record.k, record.rest, inputs, n_threads)
     rescore = fitted.rescore(inputs, group_of_users(record.parsed_groups, inputs.attributes))
     return predictions_table(inputs, rescore(record.strength), with_model_score=True)
-
-
-def _refuse_other_quantiles(record: RerankerRecord, inputs: AuditInputs) -> None:
-    """An error where a group's quantile is none of these users, so that nobody could be in it."""
-    for attribute in inputs.attributes:
-        if not attribute.binning or "quantiles" not in attribute.binning:
-            continue
-        known = {str(value) for value in attribute.values}
-        for group in record.parsed_groups:
-            if str(group.as_dict().get(attribute.name, attribute.values[0])) not in known:
-                raise InputError(
-                    f"Attribute '{plain(attribute.name)}' falls into other quantiles for these "
-                    "users than for those of the mitigation. Mitigate with bins of a width "
-                    "(age:10), or give the same users."
-                )

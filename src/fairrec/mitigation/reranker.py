@@ -1,4 +1,4 @@
-"""What a re-ranker sees and is, the table of all re-rankers, and one that has learned."""
+"""The lists that a re-ranker gets, the registry of re-rankers, and one fitted to a history."""
 
 from __future__ import annotations
 
@@ -18,14 +18,7 @@ from fairrec.core.threads import chunks, map_in_threads
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.ids import gather_lists
 from fairrec.inputs.order import rows_in_order
-from fairrec.inputs.side_data import (
-    Categories,
-    Interactions,
-    SideData,
-    find_leak,
-    read_categories,
-    read_history,
-)
+from fairrec.inputs.side_data import Interactions, SideData, find_leak, read_history
 from fairrec.metrics.ranked import FEW_LISTS
 from fairrec.metrics.registry import Need
 
@@ -44,7 +37,7 @@ class RerankLists:
     by_score : (n_rows,), the rows of each list in the model's order
     side : categories and popularity, where there are any
     user : (n_lists,), position in the history; -1 without one
-    history_item : (n_items,), position of each item in the history; -1 where nobody had it
+    history_item : (n_items,), position of each item in the history; -1 where it has none
     group : (n_lists,), which of the groups to re-rank the user belongs to
     k : how many places are re-ranked; below them the model's order stays
     labels : for the oracle alone; None for every other re-ranker
@@ -173,12 +166,10 @@ class TrainingSet:
     Parameters
     ----------
     history : None where there is none
-    categories : of the items of the history, numbered as those of the lists
-    rest : mean of the metric over the users outside these groups, where it needs no labels
+    rest : mean of the metric over the users outside the groups, where it needs no labels
     """
 
     history: Interactions | None
-    categories: Categories | None
     rest: float | None = None
 
 
@@ -188,7 +179,7 @@ class Reranker(Protocol):
     def __init__(self, training: TrainingSet) -> None: ...
 
     def orders(self, lists: RerankLists) -> Orders:
-        """How these lists are ordered at each strength; a strength of 0 is never asked for."""
+        """The order of these lists at each strength above 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,20 +229,20 @@ def default_reranker(metric: str) -> str | None:
 
 
 class FittedReranker:
-    """A re-ranker that has learned from the history.
+    """A re-ranker fitted to the history.
 
     Parameters
     ----------
     k : places that are re-ranked
     rest : mean of the metric over all others, where it aims at it
-    inputs : the tables it learns from; the labels are not looked at
+    inputs : the tables it learns from, without their labels
     """
 
     def __init__(
         self, name: str, k: int, rest: float | None, inputs: AuditInputs, threads: int = 1
     ) -> None:
         kind, tables = RERANKERS[name], inputs.tables
-        self._k, self._threads = k, threads
+        self.rest, self._k, self._threads = rest, k, threads
         self._sees_labels = kind.is_upper_bound
         for need in ("items", "history"):
             if need in kind.needs and need not in tables:
@@ -263,10 +254,7 @@ class FittedReranker:
                 f"The re-ranker '{name}' needs labels. Give a table with a label column."
             )
         self._history = read_history(tables["history"]) if "history" in tables else None
-        categories = None
-        if self._history is not None and {"items", "history"} <= kind.needs:
-            categories, _ = read_categories(tables["items"], self._history.item_ids)
-        self._reranker = kind.build(TrainingSet(self._history, categories, rest))
+        self._reranker = kind.build(TrainingSet(self._history, rest))
 
     def rescore(
         self, inputs: AuditInputs, group_of_user: IntArray
@@ -293,7 +281,7 @@ class FittedReranker:
         return at
 
     def find_leak(self, inputs: AuditInputs) -> str:
-        """What to check where the history holds what is relevant; empty where it does not."""
+        """A note where the history holds what is relevant; empty where it does not."""
         if self._history is None:
             return ""
         where = inputs.tables["history"].where

@@ -24,15 +24,15 @@ from fairrec.result.parts import ID, Part, ResultFile, load_part, result_id, sav
 from fairrec.result.tables import group_conditions
 from fairrec.statistics.paired import ChangeVerdict, GroupChanges
 
-Outcome = Literal[ChangeVerdict, "turned round", "gap grew", "intersections further apart"]
-"""What became of the chosen groups: the word for their change, unless it took groups apart."""
+Outcome = Literal[ChangeVerdict, "turned round", "gap grew"]
+"""The verdict on the change of the chosen groups, unless it took them away from all others."""
 
 
 class GapToOthers(Part):
-    """How far the chosen groups are behind all others, who are not re-ranked, on held-out targets.
+    """How far the chosen groups are behind all others in the target metric, on held-out targets.
 
-    Of the target metric; negative where the groups are ahead, or of a distance on the other side
-    than where they were chosen.
+    Negative where they are ahead, or where a distance is on the other side than where a group was
+    chosen.
     """
 
     before: float | None = Field(description="null where there are none of either")
@@ -41,44 +41,23 @@ class GapToOthers(Part):
     p_after: float | None
 
 
-class GroupCounts(Part):
-    """What became of the groups of all depths: family-wise error rate alpha (Holm)."""
-
-    improved: int
-    worse: int
-    changed: int
-    not_significant: int
-    unchanged: int
-
-
-class DetectableChange(Part):
-    """How large a change of a single group could have been shown."""
-
-    n_groups: int = Field(description="groups with re-ranked users")
-    n_blind: int = Field(
-        description="of these, groups in which too few users changed for any change to be shown"
-    )
-    least_shown: float | None = Field(
-        description="a change as large as this would have been shown in at least half of all "
-        "other groups, by the strictest level of Holm's correction; null where there are none"
-    )
-
-
 class MetricEffect(Part):
     """What the re-ranking did to one metric."""
 
     higher_is_better: bool | None
     is_distance: bool = Field(
-        description="the values of the chosen groups are distances from the mean of all others, "
-        "for a metric of which neither end is better: positive on the side where a group was on "
-        "the targets it was chosen by, negative beyond the others"
+        description="the values of the chosen groups are distances from the mean of all others, as "
+        "neither end of the metric is better: positive on the side where a group was chosen, "
+        "negative beyond the others"
     )
     chosen: Change = Field(description="users of the chosen groups")
     others: Change = Field(description="users whose lists are not touched")
     everyone: Change
     gap: GapChange
-    groups: GroupCounts
-    detectable: DetectableChange
+    n_groups_worse: int = Field(
+        description="groups of all depths that became significantly worse: family-wise error rate "
+        "alpha over all groups and metrics (Holm)"
+    )
 
 
 class MitigatedGroup(Part):
@@ -90,7 +69,7 @@ class MitigatedGroup(Part):
 
 
 class HarmedGroup(Part):
-    """A group that a metric became significantly worse for."""
+    """A group that became significantly worse in a metric."""
 
     metric: str
     group: dict[str, Value]
@@ -98,14 +77,11 @@ class HarmedGroup(Part):
 
 
 class TradeOffPoint(Part):
-    """What one strength does to the chosen groups."""
+    """The chosen groups at one strength, on the targets it was tuned on."""
 
     strength: float
-    tuned: float | None = Field(description="the metric where the strength was tuned")
-    tuned_cost: float | None = Field(description="NDCG there")
-    reported: float | None = Field(description="the metric on the held-out targets")
-    reported_cost: float | None = Field(description="NDCG there")
-    everyone_cost: float | None = Field(description="NDCG of all users there")
+    target: float | None
+    cost: float | None = Field(description="NDCG")
 
 
 class Regression(Part):
@@ -143,17 +119,16 @@ class MitigationSummary(ResultFile):
     effects: dict[str, MetricEffect]
     to_others: GapToOthers
     outcome: Outcome = Field(
-        description="of the chosen groups, in the metric: turned round where they were behind all "
-        "others and are significantly ahead; gap grew where they are further from them than "
-        "before; intersections further apart where the gap between these grew and is more than "
-        "chance explains; else the verdict on their change"
+        description="turned round where the chosen groups were behind all others and are "
+        "significantly ahead; gap grew where they are further from them than before; else the "
+        "verdict on their change"
     )
     regression: Regression
     trade_off: tuple[TradeOffPoint, ...]
     n_shared_targets: int = Field(
         description="targets both chosen by and reported on, so not held out: should be 0"
     )
-    n_group_tests: int = Field(description="groups and metrics in which somebody changed")
+    n_group_tests: int = Field(description="groups and metrics in which a user changed")
     harmed: tuple[HarmedGroup, ...] = Field(description="worst first, at most 20")
     notes: tuple[str, ...]
 

@@ -1,298 +1,354 @@
-"""What a mitigation did, in sentences: the most important first."""
+"""A mitigation in words: its answer, sentences and tables."""
 
 from __future__ import annotations
 
-from typing import Literal
-
 from fairrec.core.errors import plain
-from fairrec.metrics.direction import harm
-from fairrec.mitigation.result import (
-    DetectableChange,
-    MetricEffect,
-    MitigationSummary,
-    Outcome,
-)
+from fairrec.inputs.notes import CHECK_FIRST
+from fairrec.mitigation.result import MetricEffect, MitigationSummary, Outcome
+from fairrec.report.answer import Answer, AnswerTable, Block, Note, Row, Served, Tone
 from fairrec.report.metric_words import format_gap_p_value
+from fairrec.report.text import write_markdown
+from fairrec.report.view import LONGEST_LINE
 from fairrec.report.words import (
     MINUS,
+    TableView,
+    confidence,
+    group_label,
     number,
+    numbers,
     p_is,
     p_value,
     plural,
+    signed_interval,
+    with_sign,
 )
-from fairrec.result.metric_schema import Chance, Change
+from fairrec.result.metric_schema import Change
 
-Tone = Literal["better", "worse", "neutral"]
-_TONES: dict[Outcome, Tone] = {"improved": "better", "worse": "worse"}
+GROUPS_NAMED = 2
+GROUPS_SHOWN = 20
+_TONES: dict[Outcome, Tone] = {"improved": "clear", "worse": "found"}
+_SERVED: dict[str, Served] = {"improved": "better", "worse": "worse", "changed": "differs"}
+_OUTCOMES: dict[Outcome, str] = {
+    "improved": "a significant improvement",
+    "worse": "significantly worse",
+    "changed": "a significant change",
+    "not significant": "a change that is not significant",
+    "unchanged": "so it did not change",
+    "turned round": "and the order turned round",
+    "gap grew": "further from all others than before",
+}
 
 
-def find_tone(verdict: Outcome) -> Tone:
-    """The colour of a change: only what is shown to be better or worse has one."""
-    return _TONES.get(verdict, "neutral")
-
-
-def sentences(summary: MitigationSummary) -> tuple[str, ...]:
-    """All that is said below the headline."""
-    target, lost = summary.effects[summary.metric], ", ".join(metrics_lost(summary))
-    said = (
-        _protocol(summary),
-        _side(target),
-        _regression(summary, target),
-        _gap(summary, target),
-        _cost(summary),
-        f"Significantly worse for {chosen_groups(summary)}: {lost}." if lost else "",
-        f"The lists of {plural(target.others.n_users, 'other user')} are as they were.",
-        _harm(summary),
+def mitigation_answer(summary: MitigationSummary) -> Answer:
+    """The outcome, and every metric before and after."""
+    protocol, *said = sentences(summary)
+    return Answer(
+        tone=_TONES.get(summary.outcome, "open"),
+        headline=headline(summary),
+        about=(_about(summary), protocol),
+        notes=notes(summary),
+        table=_answer_table(summary),
+        others=tuple(said),
     )
-    return tuple(filter(None, said))
 
 
-def target_name(summary: MitigationSummary, target: MetricEffect) -> str:
-    """The metric, or the distance it is judged by."""
-    return distance_name(summary.metric) if target.is_distance else plain(summary.metric)
+def mitigation_markdown(summary: MitigationSummary) -> str:
+    """A mitigation as Markdown."""
+    answer = Answer(_TONES.get(summary.outcome, "open"), headline(summary), notes=notes(summary))
+    command = plain(summary.command, LONGEST_LINE)
+    reproduce = f"{command}  (FairRec {summary.fairrec_version}, seed {summary.seed})"
+    return write_markdown(
+        "FairRec mitigation", answer, sentences(summary), tables(summary), reproduce
+    )
 
 
-def distance_name(metric: str) -> str:
-    """What groups are judged by where neither end of a metric is better."""
-    return f"distance in {plain(metric)} from all others"
+def target_name(summary: MitigationSummary) -> str:
+    """The metric, or the distance that groups are judged by."""
+    name, is_distance = plain(summary.metric), summary.effects[summary.metric].is_distance
+    return f"distance in {name} from all others" if is_distance else name
 
 
-def chosen_groups(summary: MitigationSummary) -> str:
-    """Whom it was for: one group, or several."""
+def _groups_name(summary: MitigationSummary) -> str:
     return "the chosen group" if len(summary.groups) == 1 else "the chosen groups"
 
 
 def headline(summary: MitigationSummary) -> str:
     """The outcome, and where it leaves the chosen groups beside all others."""
-    target = summary.effects[summary.metric]
-    change = target.chosen
-    name = target_name(summary, target)
-    n_groups = len(summary.groups)
-    who = "chosen group" if n_groups == 1 else f"{n_groups:,} chosen groups"
-    if change.before is None or change.after is None or change.change is None:
-        return f"The {name} of the {who} is undefined for everyone reported on."
+    change, n_groups = summary.effects[summary.metric].chosen, len(summary.groups)
+    groups = "chosen group" if n_groups == 1 else f"{n_groups:,} chosen groups"
+    subject = f"{target_name(summary)} of the {groups}"
+    if change.before is None or change.after is None:
+        return f"The {subject} is undefined for everyone reported on."
     if summary.strength == 0:
-        said = f"Nothing was changed: the {name} of the {who} is {number(change.before)}."
+        moved = f"Nothing was changed: the {subject} is {number(change.before)}."
     else:
-        said = f"The {name} of the {who} went from {number(change.before)} to "
-        said += f"{number(change.after)}, {_outcome(summary, target)}."
-    return " ".join(filter(None, (said, standing(summary))))
-
-
-def _outcome(summary: MitigationSummary, target: MetricEffect) -> str:
-    return {
-        "improved": "a significant improvement",
-        "worse": "significantly worse",
-        "changed": "a significant change",
-        "not significant": "a change that is not significant",
-        "unchanged": "so it did not change",
-        "turned round": "and the order turned round",
-        "gap grew": "further from all others than before",
-        "intersections further apart": (
-            "but the gap between the best and the worst intersection of all attributes went "
-            f"from {_gap_with_p(target.gap.before, target.gap.chance_before)} to "
-            f"{_gap_with_p(target.gap.after, target.gap.chance_after)}"
-        ),
-    }[summary.outcome]
-
-
-def _gap_with_p(gap: float | None, chance: Chance | None) -> str:
-    return f"{number(gap)} ({format_gap_p_value(chance)})" if chance else number(gap)
-
-
-def stamps(summary: MitigationSummary) -> tuple[str, ...]:
-    """What must not be overlooked."""
-    found = []
-    if summary.is_upper_bound:
-        found.append(
-            f"UPPER BOUND: the re-ranker '{summary.reranker}' saw the labels. It shows how much "
-            "there is to gain and cannot be used."
+        moved = (
+            f"The {subject} went from {number(change.before)} to {number(change.after)}, "
+            f"{_OUTCOMES[summary.outcome]}."
         )
-    if summary.n_shared_targets:
-        found.append(
-            f"SAME TARGETS: {plural(summary.n_shared_targets, 'target')} to choose by are among "
-            "those reported on, so groups are judged by what they were chosen by, and part of any "
-            "improvement is regression to the mean."
-        )
-    return tuple(found)
+    return " ".join(filter(None, (moved, _beside_others(summary))))
 
 
-def _protocol(summary: MitigationSummary) -> str:
-    how = "tuned" if summary.is_tuned else "given"
-    strength = f"strength {summary.strength:g} ({how})"
-    reranker = f"Re-ranked by {summary.reranker}: {summary.about}, {strength}."
-    if summary.protocol == "validation targets":
-        return (
-            f"{reranker} Groups ({plain(summary.rule)}) were chosen on the validation targets of "
-            f"{plural(summary.n_users_choosing, 'user')}; all numbers are from the "
-            f"{reported_targets(summary)}."
-        )
-    return (
-        f"{reranker} Groups ({plain(summary.rule)}) were chosen on one half of the users "
-        f"({summary.n_users_choosing:,}); all numbers are from the held-out half "
-        f"({summary.n_users_reported:,})."
-    )
-
-
-def reported_targets(summary: MitigationSummary) -> str:
-    """Those reported on; not held out where some of them were chosen by."""
-    return "test targets" if summary.n_shared_targets else "held-out test targets"
-
-
-def standing(summary: MitigationSummary) -> str:
-    """How far the chosen groups are from the others, before and after, and how sure that is."""
+def _beside_others(summary: MitigationSummary) -> str:
+    """How far the chosen groups are from the others, before and after, with p-values."""
     target, gap = summary.effects[summary.metric], summary.to_others
     if gap.before is None or gap.after is None or gap.p_before is None or gap.p_after is None:
         return ""
-    was, now = (p_is(p_value(p)) for p in (gap.p_before, gap.p_after))
+    p_before, p_after = (p_is(p_value(p)) for p in (gap.p_before, gap.p_after))
     if target.is_distance:
-        return f"That there is no distance has {was} before and {now} after."
-    is_one = len(summary.groups) == 1
-    first = f"{'was' if is_one else 'were'} {_place(gap.before)} ({was})"
-    last = f"{'is' if is_one else 'are'} {_place(gap.after)} ({now})"
-    others = number(target.others.before)
-    return f"All others have {others}: {chosen_groups(summary)} {first} and {last}."
+        return f"Test of no distance: {p_before} before and {p_after} after."
+    was, now = ("was", "is") if len(summary.groups) == 1 else ("were", "are")
+    return (
+        f"All others have {number(target.others.before)}: {_groups_name(summary)} "
+        f"{was} {_place(gap.before)} ({p_before}) and {now} {_place(gap.after)} ({p_after})."
+    )
 
 
 def _place(behind: float) -> str:
     return f"{'ahead' if behind < 0 else 'behind'} by {number(abs(behind))}"
 
 
-def _side(target: MetricEffect) -> str:
-    """What is to be known of a distance where it is not as one would expect."""
-    change = target.chosen
-    if not target.is_distance or change.before is None or change.after is None:
-        return ""
-    said = []
-    if min(change.before, change.after) < 0:
-        said.append(
-            "A distance below 0 lies beyond the others: the groups are on the other side than "
-            "where they were chosen."
-        )
-    if change.verdict == "changed":
-        said.append("That the groups are nearer to the others than before is not shown.")
-    return " ".join(said)
-
-
-def is_worse_than(value: float, others: float, higher_is_better: bool | None) -> bool:
-    """Whether a value is on the bad side of that of all others, by chance or not."""
-    return harm(value - others, bool(higher_is_better)) > 0
-
-
-def _regression(summary: MitigationSummary, target: MetricEffect) -> str:
-    seen = summary.regression
-    if seen.chosen_by is None or seen.fresh is None:
-        return ""
-    is_validation = summary.protocol == "validation targets"
-    fresh = f"the {reported_targets(summary)}" if is_validation else "held-out users"
-    said = (
-        f"Without any re-ranking the {target_name(summary, target)} of {chosen_groups(summary)} "
-        f"is {number(seen.chosen_by)} where they were chosen and {number(seen.fresh)} on {fresh}"
-    )
-    if not target.is_distance and None not in (seen.others_chosen_by, seen.others_fresh):
-        said += f" (all others: {number(seen.others_chosen_by)} and {number(seen.others_fresh)})"
-    higher_is_better = target.higher_is_better if not target.is_distance else False
-    moved_up = is_worse_than(seen.chosen_by, seen.fresh, higher_is_better)
-    if not (summary.rule.startswith("worst:") and moved_up):
-        return f"{said}. That difference is no effect of the re-ranking."
+def _about(summary: MitigationSummary) -> str:
+    labels = [group_label(group.group) for group in summary.groups]
+    named, more = " · ".join(labels[:GROUPS_NAMED]), len(labels) - GROUPS_NAMED
+    also = f" · and {more:,} more" if more > 0 else ""
+    n_users = summary.effects[summary.metric].chosen.n_users
     return (
-        f"{said}. That difference is no effect of the re-ranking: groups that were chosen as the "
-        "worst regress to the mean by themselves."
+        f"{plural(len(labels), 'chosen group')}: {named}{also}; {n_users:,} of "
+        f"{plural(summary.n_users_reported, 'user')} ({plain(summary.rule)})"
     )
 
 
-def _gap(summary: MitigationSummary, target: MetricEffect) -> str:
-    """Whether there was a gap beyond chance to begin with."""
-    gap = target.gap
-    if summary.outcome == "intersections further apart":
-        return ""  # the headline has it
+def notes(summary: MitigationSummary) -> tuple[Note, ...]:
+    """What must not be overlooked, then what is out of the ordinary."""
+    found = []
+    if summary.is_upper_bound:
+        found.append(
+            Note(
+                "warning",
+                f"UPPER BOUND: the re-ranker '{summary.reranker}' saw the labels. It shows how "
+                "much there is to gain and cannot be used.",
+            )
+        )
+    if summary.n_shared_targets:
+        found.append(
+            Note(
+                "warning",
+                f"SAME TARGETS: {plural(summary.n_shared_targets, 'target')} to choose by are "
+                "among those reported on, so groups are judged by what they were chosen by, and "
+                "part of any improvement is regression to the mean.",
+            )
+        )
+    for note in summary.notes:
+        kind = "check" if note.startswith(CHECK_FIRST) else "note"
+        found.append(Note(kind, plain(note.removeprefix(CHECK_FIRST), LONGEST_LINE)))
+    return tuple(found)
+
+
+def sentences(summary: MitigationSummary) -> tuple[str, ...]:
+    """All sentences below the headline; the first says how groups were chosen and measured."""
+    target = summary.effects[summary.metric]
+    worse = [plain(name) for name, effect in summary.effects.items() if _is_worse(effect)]
+    found = (
+        _protocol(summary),
+        "A distance is positive on the side of all others where a group was chosen, and negative "
+        "beyond them."
+        if target.is_distance
+        else "",
+        _regression(summary),
+        _gap(summary),
+        _cost(summary),
+        f"Significantly worse for {_groups_name(summary)}: {', '.join(worse)}." if worse else "",
+        f"The lists of {plural(target.others.n_users, 'other user')} are as they were.",
+        _harm(summary),
+    )
+    return tuple(filter(None, found))
+
+
+def _is_worse(effect: MetricEffect) -> bool:
+    return effect.chosen.verdict == "worse"
+
+
+def _protocol(summary: MitigationSummary) -> str:
+    how = "tuned" if summary.is_tuned else "given"
+    where, reported = "one half of the users", "the held-out half"
+    if summary.protocol == "validation targets":
+        held_out = "test targets" if summary.n_shared_targets else "held-out test targets"
+        where, reported = "the validation targets", f"the {held_out}"
+    return (
+        f"Re-ranked by {summary.reranker}: {summary.about}, strength {summary.strength:g} ({how}). "
+        f"Groups ({plain(summary.rule)}) were chosen on {where} "
+        f"({plural(summary.n_users_choosing, 'user')}); all numbers are from {reported} "
+        f"({plural(summary.n_users_reported, 'user')})."
+    )
+
+
+def _regression(summary: MitigationSummary) -> str:
+    means = summary.regression
+    if means.chosen_by is None or means.fresh is None:
+        return ""
+    others = ""
+    if means.others_chosen_by is not None and means.others_fresh is not None:
+        others = f" (all others: {number(means.others_chosen_by)} and {number(means.others_fresh)})"
+    return (
+        f"Without any re-ranking the {target_name(summary)} of {_groups_name(summary)} is "
+        f"{number(means.chosen_by)} where they were chosen and {number(means.fresh)} on held-out "
+        f"targets{others}. That difference is regression to the mean or chance, and no effect of "
+        "the re-ranking."
+    )
+
+
+def _gap(summary: MitigationSummary) -> str:
+    """The gap between intersections, where it was tested."""
+    gap = summary.effects[summary.metric].gap
     if gap.before is None or gap.after is None or not (gap.chance_before and gap.chance_after):
         return ""
-    before, after = gap.chance_before.p_value, gap.chance_after.p_value
-    beyond = {True: "more than chance explains", False: "no more than chance explains"}
+    before, after = format_gap_p_value(gap.chance_before), format_gap_p_value(gap.chance_after)
     return (
         f"The gap in {plain(summary.metric)} between the best and the worst intersection of all "
-        f"attributes was {number(gap.before)} ({beyond[before <= summary.alpha]}, "
-        f"{format_gap_p_value(gap.chance_before)}) and is "
-        f"{number(gap.after)} ({beyond[after <= summary.alpha]}, "
-        f"{format_gap_p_value(gap.chance_after)})."
+        f"attributes was {number(gap.before)} ({before}) and is {number(gap.after)} ({after})."
     )
-
-
-def cost_shares(summary: MitigationSummary) -> list[tuple[str, float, Change]]:
-    """Whose cost metric changed by which share of it; nothing where that is no share."""
-    if summary.cost_metric is None or summary.cost_metric == summary.metric:
-        return []
-    effect = summary.effects[summary.cost_metric]
-    shares = []
-    whose = ((chosen_groups(summary), effect.chosen), ("all users", effect.everyone))
-    for who, change in whose:
-        if change.before is None or change.change is None or not change.before:
-            return []
-        shares.append((who, change.change / change.before, change))
-    return shares
-
-
-def share_words(share: float) -> str:
-    """A change as a share of what there was."""
-    return f"{100 * share:+.2f}%".replace("-", MINUS)
 
 
 def _cost(summary: MitigationSummary) -> str:
-    shares = cost_shares(summary)
-    if not shares:
+    """The relative change of accuracy, in the chosen groups and for everyone."""
+    if summary.cost_metric in (None, summary.metric):
         return ""
-    said = " and ".join(
-        f"{share_words(share)} for {who} ({significance(change)})" for who, share, change in shares
+    effect = summary.effects[summary.cost_metric]
+    chosen, everyone = _relative_change(effect.chosen), _relative_change(effect.everyone)
+    if not chosen or not everyone:
+        return ""
+    return (
+        f"{plain(summary.cost_metric)} changed by {chosen} for {_groups_name(summary)} and "
+        f"{everyone} for all users."
     )
-    _, of_chosen, _ = shares[0]
-    more = (
-        f" For {chosen_groups(summary)} that is more than the {100 * summary.max_loss:g}% allowed "
-        "where the strength was tuned."
-        if summary.is_tuned and -of_chosen > summary.max_loss
-        else ""
-    )
-    return f"{plain(summary.cost_metric)} changed by {said}.{more}"
 
 
-def metrics_lost(summary: MitigationSummary) -> list[str]:
-    """The metrics that the chosen groups together lost by."""
-    effects = summary.effects.items()
-    return [plain(name) for name, effect in effects if effect.chosen.verdict == "worse"]
-
-
-def significance(change: Change) -> str:
-    """Whether a change is significant."""
-    words = {"not significant": "not significant", "unchanged": "no change"}
-    return words.get(change.verdict, "significant")
+def _relative_change(change: Change) -> str:
+    if not change.before or change.change is None:
+        return ""
+    share = f"{100 * change.change / change.before:+.2f}%".replace("-", MINUS)
+    is_significant = change.verdict in _SERVED
+    return f"{share} ({change.verdict if not is_significant else 'significant'})"
 
 
 def _harm(summary: MitigationSummary) -> str:
-    worse = {name: effect.groups.worse for name, effect in summary.effects.items()}
     if not summary.n_group_tests:
         return ""
     tests = f"adjusted for {plural(summary.n_group_tests, 'comparison')}"
-    if not any(worse.values()):
-        none = f"No single group could be shown to have become worse in any metric ({tests})."
-        target = summary.effects[summary.metric]
-        n_groups = target.detectable.n_groups
-        if not n_groups or target.higher_is_better is None:
-            return none
-        changed = f"{plural(n_groups, 'group')} contain re-ranked users."
-        return f"{none} {changed} {detectable_loss(target.detectable)}"
-    parts = ", ".join(f"{plural(n, 'group')} in {plain(name)}" for name, n in worse.items() if n)
-    return f"Single groups that became significantly worse ({tests}): {parts}."
-
-
-def detectable_loss(seen: DetectableChange) -> str:
-    """In how many groups a loss could have been shown, and how large a one."""
-    n_seeing = seen.n_groups - seen.n_blind
-    if not n_seeing:
-        return "In each of them too few users changed for any loss to be shown."
-    loss = f"a loss of {number(seen.least_shown)} would have been shown in half of"
-    if not seen.n_blind:
-        return f"A{loss[1:]} them."
-    return (
-        f"In {seen.n_blind:,} of them too few users changed for any loss to be shown; {loss} the "
-        f"other {n_seeing:,}."
+    worse = ", ".join(
+        f"{plural(effect.n_groups_worse, 'group')} in {plain(name)}"
+        for name, effect in summary.effects.items()
+        if effect.n_groups_worse
     )
+    if worse:
+        return f"Single groups that became significantly worse ({tests}): {worse}."
+    return (
+        f"No single group became significantly worse in any metric ({tests}); the interval of "
+        "each is in changes.parquet."
+    )
+
+
+def _answer_table(summary: MitigationSummary) -> AnswerTable:
+    """The target and its cost for the chosen groups and everyone, others for the groups."""
+    first = [name for name in (summary.metric, summary.cost_metric) if name in summary.effects]
+    blocks = []
+    for name in dict.fromkeys([*first, *summary.effects]):
+        effect = summary.effects[name]
+        rows = [("chosen", effect.chosen)]
+        if name in first:
+            rows.append(("all", effect.everyone))
+        blocks.append(
+            Block(
+                plain(name),
+                tuple(
+                    Row(
+                        users, (*_change_cells(change), change.verdict), _SERVED.get(change.verdict)
+                    )
+                    for users, change in rows
+                ),
+                "",
+            )
+        )
+    interval = f"{confidence(summary.alpha)} interval"
+    columns = ("metric", "before", "after", "change", interval, "verdict")
+    return AnswerTable(columns, (False, *(True,) * 4, False), tuple(blocks))
+
+
+def _change_cells(change: Change) -> tuple[str, str, str, str]:
+    """Before, after, change and its interval."""
+    before, after = numbers(change.before, change.after)
+    if change.change is None:
+        return before, after, "-", "-"
+    if change.verdict == "unchanged":
+        return before, after, "0", "-"
+    ends = change.interval or ()
+    interval = signed_interval(*ends, change.change) if change.interval else "-"
+    return before, after, with_sign(numbers(change.change, *ends)[0]), interval
+
+
+def tables(summary: MitigationSummary) -> tuple[TableView, ...]:
+    """Those with rows: every metric, the chosen groups, groups that became worse."""
+    found = (_effects(summary), _groups(summary), _harmed(summary))
+    return tuple(table for table in found if table.rows)
+
+
+def _effects(summary: MitigationSummary) -> TableView:
+    rows = []
+    for name, effect in summary.effects.items():
+        named = f"{plain(name)} (distance)" if effect.is_distance else plain(name)
+        rows.append((named, "chosen groups", *_row(effect.chosen)))
+        rows.append((plain(name), "all others", *_row(effect.others)))
+        rows.append((plain(name), "all users", *_row(effect.everyone)))
+    targets = "the targets reported on" if summary.n_shared_targets else "held-out targets"
+    return _table(
+        summary, f"Before and after, on {targets}", {"metric": False, "users": False}, rows
+    )
+
+
+def _row(change: Change) -> tuple[str, ...]:
+    p = "-" if change.p_value is None or change.verdict == "unchanged" else p_value(change.p_value)
+    return f"{change.n_users:,}", *_change_cells(change), p, change.verdict
+
+
+def _table(
+    summary: MitigationSummary,
+    title: str,
+    columns: dict[str, bool],
+    rows: list[tuple[str, ...]],
+    note: str = "",
+) -> TableView:
+    """A table of changes.
+
+    Parameters
+    ----------
+    columns : those before the ones that `_row` fills -> whether they are numbers
+    """
+    interval = f"{confidence(summary.alpha)} CI"
+    columns |= dict.fromkeys(("n", "before", "after", "change", interval, "p"), True)
+    columns["verdict"] = False
+    return TableView(title, tuple(columns), tuple(columns.values()), tuple(rows), note)
+
+
+def _groups(summary: MitigationSummary) -> TableView:
+    rows = [
+        (group_label(group.group), number(group.chosen_by), *_row(group.change))
+        for group in summary.groups[:GROUPS_SHOWN]
+    ]
+    n_more = len(summary.groups) - GROUPS_SHOWN
+    more = f"and {n_more:,} more in mitigation.json. " if n_more > 0 else ""
+    note = f"{more}CI (confidence interval) and p: for one group at a time, not adjusted."
+    title = f"Re-ranked groups, {plain(summary.metric)}"
+    return _table(summary, title, {"group": False, "chosen by": True}, rows, note)
+
+
+def _harmed(summary: MitigationSummary) -> TableView:
+    rows = [
+        (plain(harm.metric), group_label(harm.group), *_row(harm.change)) for harm in summary.harmed
+    ]
+    note = (
+        f"Family-wise error rate {summary.alpha:g} over all groups and metrics (Holm); CI "
+        "(confidence interval) and p are those of the group by itself."
+    )
+    title = "Groups that became significantly worse"
+    return _table(summary, title, {"metric": False, "group": False}, rows, note)

@@ -55,15 +55,6 @@ class PairedChanges:
     p_value: FloatArray
     n_changed: FloatArray
 
-    def least_shown(self, level: float) -> FloatArray:
-        """The smallest change, up or down, with a p-value of at most this level.
-
-        Infinite where too few users changed for any p-value as small, NaN where nobody changed.
-        """
-        far = -stdtrit(np.maximum(self.n - 1, 1), level / 2) * self.error
-        is_blind = (np.exp2(1 - self.n_changed) > level) | (self.n < 2)
-        return np.where(self.n_changed > 0, np.where(is_blind, math.inf, far), math.nan)
-
 
 @dataclass(frozen=True, slots=True)
 class PairedSums:

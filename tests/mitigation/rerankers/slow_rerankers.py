@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Callable
 
 import numpy as np
 
-from fairrec.metrics.beyond_accuracy import BLUR
 from fairrec.mitigation.rerankers.blends import PENALTY
 from tests.mitigation.rerank_world import RerankWorld
 
@@ -79,43 +77,9 @@ def popularity_value(world: RerankWorld, one: int, strength: float) -> Value | N
     return value
 
 
-def history_distribution(world: RerankWorld, one: int) -> dict[str, float]:
-    """The shares of categories in the history; an item counts 1 over all its categories."""
-    amount: Counter[str] = Counter()
-    for item in sorted({item for owner, item in world.world.history if owner == one}):
-        for name in world.world.categories.get(item, ()):
-            amount[name] += 1 / len(world.world.categories[item])
-    total = sum(amount.values())
-    return {name: part / total for name, part in amount.items()}
-
-
-def divergence(world: RerankWorld, wanted: dict[str, float], rows: list[int]) -> float:
-    """Kullback-Leibler divergence of a list's categories, blurred, from those wanted."""
-    total = 0.0
-    for name, share in wanted.items():
-        mine = [categories_of(world, row) for row in rows]
-        in_list = sum(1 / len(own) for own in mine if name in own) / len(rows)
-        total += share * math.log(share / ((1 - BLUR) * in_list + BLUR * share))
-    return total
-
-
-def calibrated_value(world: RerankWorld, one: int, strength: float) -> Value | None:
-    """Relevance against the full divergence, computed anew for each list."""
-    if not any(owner == one for owner, _ in world.world.history) or not world.rows(one):
-        return None
-    wanted = history_distribution(world, one)
-    relevant = relevance(world, one)
-
-    def value(chosen: list[int], row: int) -> float:
-        return (1 - strength) * relevant[row] - strength * divergence(world, wanted, [*chosen, row])
-
-    return value
-
-
 GREEDY = {
     "mmr": mmr_value,
     "popularity_calibrated": popularity_value,
-    "calibrated": calibrated_value,
 }
 
 

@@ -16,8 +16,6 @@ from tests.mitigation.rerank_world import RerankWorld, mean_of
 from tests.mitigation.rerankers.slow_rerankers import (
     GREEDY,
     categories_of,
-    divergence,
-    history_distribution,
     model_order,
 )
 
@@ -121,22 +119,3 @@ def test_popularity_calibrated_lowers_the_popularity_bias_with_its_strength():
     bias = levels(world, name, lambda order: metric_mean(world, order, "urp_abs@5"))
     assert np.diff(bias).max() < 0
     assert bias[-1] < 0.7 * bias[0]
-
-
-def test_calibrated_lowers_the_divergence_with_its_strength():
-    world = world_without_ties()
-    asked = [
-        (one, history_distribution(world, one))
-        for one in range(world.lists.n_lists)
-        if world.lists.user[one] >= 0 and len(world.rows(one)) >= 5
-    ]
-    assert len(asked) > 50
-
-    def level(order) -> float:
-        return float(
-            np.mean([divergence(world, want, world.part(order, one)[:5]) for one, want in asked])
-        )
-
-    diverged = levels(world, "calibrated", level)
-    assert np.diff(diverged).max() < 0
-    assert diverged[-1] < 0.7 * diverged[0]

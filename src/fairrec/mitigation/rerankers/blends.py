@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
-from fairrec.core.arrays import AnyArray, BoolArray, FloatArray, IntArray
-from fairrec.core.kernels import kernel
+from fairrec.core.arrays import AnyArray, FloatArray, IntArray
 from fairrec.core.threads import chunks, map_in_threads
 from fairrec.mitigation.reranker import Orders, RerankLists, TrainingSet, reranker
 from fairrec.scoring.ease import Ease, interaction_matrix
@@ -16,12 +15,13 @@ from fairrec.scoring.ease import Ease, interaction_matrix
 LARGEST_EASE = 5000
 """Items up to which EASE is learned: it inverts a matrix of that size."""
 PENALTY = 1000.0
-ITEMS_AT_ONCE = 2048
+N_NEIGHBOURS, SHRINKAGE = 50, 10.0
+ITEMS_AT_ONCE, PAIRS_AT_ONCE = 2048, 1 << 14
 
 
 @dataclass(frozen=True, slots=True)
 class ItemKnn:
-    """The nearest neighbours of each item by the cosine of who interacted with both.
+    """The nearest neighbours of each item by the cosine of their users.
 
     Parameters
     ----------
@@ -33,21 +33,8 @@ class ItemKnn:
     interactions: csr_array
 
     @classmethod
-    def fit(
-        cls,
-        users: AnyArray,
-        items: AnyArray,
-        n_users: int,
-        n_items: int,
-        n_neighbours: int = 50,
-        shrinkage: float = 10.0,
-    ) -> ItemKnn:
-        """Neighbours from who interacted with what.
-
-        Parameters
-        ----------
-        shrinkage : draws the similarity of items that few people know to 0
-        """
+    def fit(cls, users: AnyArray, items: AnyArray, n_users: int, n_items: int) -> ItemKnn:
+        """Neighbours from who interacted with what."""
         interactions = interaction_matrix(users, items, n_users, n_items)
         by_item = interactions.T.tocsr()
         norm = np.sqrt(np.asarray(by_item.sum(axis=1)).ravel())
@@ -55,72 +42,26 @@ class ItemKnn:
         # a block of rows at a time: the whole product need not fit memory
         for start in range(0, n_items, ITEMS_AT_ONCE):
             block = (by_item[start : start + ITEMS_AT_ONCE] @ interactions).tocsr()
-            settings = (norm, start, n_neighbours, shrinkage)
-            _keep_nearest(block.indptr, block.indices, block.data, *settings)
+            for row in range(block.shape[0]):
+                part = slice(block.indptr[row], block.indptr[row + 1])
+                near, item = block.indices[part], start + row
+                # shrinkage draws the similarity of items with few users to 0
+                similarity = block.data[part] / (norm[item] * norm[near] + SHRINKAGE)
+                similarity[near == item] = 0.0
+                similarity[np.argsort(-similarity, kind="stable")[N_NEIGHBOURS:]] = 0.0
+                block.data[part] = similarity
             block.eliminate_zeros()
             blocks.append(block)
         return cls(vstack(blocks, format="csr"), interactions)
 
     def score(self, users: IntArray, items: IntArray) -> FloatArray:
-        """One score for each pair of user and item; pairs of one user side by side are cheap.
-
-        It is the sum of the similarities of those neighbours of the item that the user had.
-        """
-        taken, near = self.interactions, self.similarity
-        is_taken, scores = np.zeros(taken.shape[1], dtype=np.bool_), np.empty(len(users))
-        _score(
-            *(taken.indptr, taken.indices, near.indptr, near.indices, near.data),
-            *(users, items, is_taken, scores),
-        )
+        """One score for each pair: the similarities of those neighbours that the user had."""
+        scores = np.empty(len(users))
+        for start in range(0, len(users), PAIRS_AT_ONCE):
+            part = slice(start, start + PAIRS_AT_ONCE)
+            taken = self.interactions[users[part]].multiply(self.similarity[items[part]])
+            scores[part] = np.asarray(taken.sum(axis=1)).ravel()
         return scores
-
-
-@kernel
-def _keep_nearest(
-    offsets: AnyArray,
-    others: AnyArray,
-    shared: FloatArray,
-    norm: FloatArray,
-    first: int,
-    n_neighbours: int,
-    shrinkage: float,
-) -> None:
-    """How many users items share -> their similarity; 0 for all but the nearest."""
-    for row in range(len(offsets) - 1):
-        part = slice(offsets[row], offsets[row + 1])
-        near, item = others[part], first + row
-        similarity = shared[part] / (norm[item] * norm[near] + shrinkage)
-        similarity[near == item] = 0.0
-        similarity[np.argsort(-similarity, kind="mergesort")[n_neighbours:]] = 0.0
-        shared[part] = similarity
-
-
-@kernel
-def _score(
-    user_offsets: AnyArray,
-    taken: AnyArray,
-    offsets: AnyArray,
-    neighbours: AnyArray,
-    similarity: FloatArray,
-    users: IntArray,
-    items: IntArray,
-    is_taken: BoolArray,
-    scores: FloatArray,
-) -> None:
-    """Mark what a user had, and look for it among the neighbours of the user's pairs."""
-    pair = 0
-    while pair < len(users):
-        user = users[pair]
-        mine = taken[user_offsets[user] : user_offsets[user + 1]]
-        is_taken[mine] = True
-        while pair < len(users) and users[pair] == user:
-            total = 0.0
-            for at in range(offsets[items[pair]], offsets[items[pair] + 1]):
-                if is_taken[neighbours[at]]:
-                    total += similarity[at]
-            scores[pair] = total
-            pair += 1
-        is_taken[mine] = False
 
 
 def blended_orders(lists: RerankLists, opinion: FloatArray) -> Orders:

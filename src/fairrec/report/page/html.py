@@ -41,7 +41,7 @@ MOST_BYTES = 2_000_000
 FIRST_ROWS = 50
 CARD_ROWS, CARD_NOTES = 30, 3
 CARDS_SHOWN = 10
-STYLES = ("base.css", "first_screen.css", "charts.css", "tables.css", "mitigation.css", "media.css")
+STYLES = ("base.css", "first_screen.css", "charts.css", "tables.css", "media.css")
 TONE = {"found": "found", "clear": "clear", "open": "untested"}
 _ROLES = {"finding": "finding-role", "best end": "end-role", "worst end": "end-role"}
 
