@@ -176,9 +176,7 @@ def test_attributes_and_metrics_may_be_some_of_those_counted():
         counts=counts, by="gender", metrics="auc", statistics=fairrec.Statistics(permutations=100)
     )
     assert differences(as_data(users), as_data(counted)) == []
-    with pytest.raises(
-        InputError, match=r"'age' was counted as age:20, and cannot be cut as age:5"
-    ):
+    with pytest.raises(InputError, match="Did you mean 'age:20'"):
         fairrec.audit(counts=counts, by="age:5")
     with pytest.raises(InputError, match="income"):
         fairrec.audit(counts=counts, by="income")
@@ -269,7 +267,7 @@ def test_the_call_that_repeats_it_names_what_was_chosen():
 def test_notes_in_counts_name_options_as_neither_python_nor_a_shell_spells_them():
     users = pl.DataFrame({"user_id": range(4), "gender": ["F", "M"] * 2, "clicks": [0, 1, 1, 0]})
     (note,) = fairrec.count(values=users, by="gender").info.warnings
-    assert note.endswith("To say which end is better: better clicks=higher or lower")
+    assert note.endswith("Name it: better clicks=higher or lower")
 
 
 @pytest.mark.parametrize(("name", "option"), [("value", "by"), ("level", "adjust_for")])

@@ -13,7 +13,7 @@ from fairrec.core.errors import InputError
 from fairrec.core.version import __version__
 from fairrec.counts.levels import MOST_TOGETHER, exact_label, find_families, levels_of, values_of
 from fairrec.counts.rows import counted_users
-from fairrec.counts.selection import chosen, without_small_cells
+from fairrec.counts.selection import select_counts, without_small_cells
 from fairrec.counts.table import (
     Counts,
     read_counts,
@@ -311,12 +311,12 @@ def test_an_audit_says_that_cells_were_merged():
 
 def test_what_is_not_named_is_added_up_over():
     counts = counts_of(tables())
-    some = chosen(counts, ["gender"], [], None)
+    some = select_counts(counts, ["gender"], [], None)
     assert some.keys == ["gender"]
     assert some.info.by == ("gender",)
     assert some.rows["users"].sum() == counts.rows["users"].sum()
     assert some.rows.height < counts.rows.height
-    both = chosen(counts, ["age:20", "gender"], [], ["auc"])
+    both = select_counts(counts, ["age:20", "gender"], [], ["auc"])
     assert both.info.by == ("age:20", "gender")
     assert [*both.info.metrics] == ["auc"]
     assert "mrr@8" not in both.rows.columns
@@ -324,17 +324,17 @@ def test_what_is_not_named_is_added_up_over():
 
 
 def test_an_attribute_may_become_a_covariate():
-    some = chosen(counts_of(tables()), ["gender"], ["age"], None)
+    some = select_counts(counts_of(tables()), ["gender"], ["age"], None)
     assert [*some.info.covariates] == ["age"]
     assert some.info.adjust_for == ("age:20",)
     with pytest.raises(InputError, match="alike in it"):
-        chosen(counts_of(tables()), ["gender"], ["gender"], None)
+        select_counts(counts_of(tables()), ["gender"], ["gender"], None)
 
 
 def test_who_is_missing_cannot_be_told_by_a_covariate():
     given = tables()
     counts = counts_of({**given, "by": "gender", "adjust_for": "country"})
     with pytest.raises(InputError, match=r"'country' was counted as a covariate"):
-        chosen(counts, ["gender", "country"], (), None)
+        select_counts(counts, ["gender", "country"], (), None)
     nobody = replace(counts, rows=counts.rows.filter(pl.col("missing").fill_null(0) == 0))
-    assert chosen(nobody, ["gender", "country"], (), None).keys == ["gender", "country"]
+    assert select_counts(nobody, ["gender", "country"], (), None).keys == ["gender", "country"]

@@ -13,7 +13,7 @@ from fairrec.core.threads import available_threads
 from fairrec.counts.executor import LocalExecutor, fold, open_executor
 from tests.counts.pieces import Piece, added, broken, pieces, refused, sensitive, squared
 
-WORKERS = pytest.mark.parametrize("workers", [1, 2, 3])
+WORKERS = pytest.mark.parametrize("workers", [1, 3])
 
 
 @WORKERS
@@ -23,7 +23,7 @@ def test_results_come_in_the_order_of_the_parts(workers):
         assert executor.submit(squared, Piece(3)).result() == 9
 
 
-@pytest.mark.parametrize("n_parts", [1, 2, 7, 13])
+@pytest.mark.parametrize("n_parts", [1, 13])
 def test_sums_do_not_depend_on_the_number_of_workers(n_parts):
     sums = []
     for workers in (1, 2, 3):
@@ -32,11 +32,9 @@ def test_sums_do_not_depend_on_the_number_of_workers(n_parts):
     assert sums[0].tobytes() == sums[1].tobytes() == sums[2].tobytes()
 
 
-@pytest.mark.parametrize("n_values", range(1, 40))
-def test_every_value_is_added_once_and_in_order(n_values):
-    assert fold(lambda left, right: left + right, ([n] for n in range(n_values))) == [
-        *range(n_values)
-    ]
+def test_every_value_is_added_once_and_in_order():
+    for n in range(1, 40):
+        assert fold(lambda left, right: left + right, ([at] for at in range(n))) == [*range(n)]
 
 
 @WORKERS

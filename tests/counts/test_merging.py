@@ -13,9 +13,9 @@ from polars.testing import assert_frame_equal
 
 import fairrec
 from fairrec.core.errors import FairRecError, InputError
-from fairrec.counts.merging import merged, named, split_families
+from fairrec.counts.merging import merged, name_part, split_families
 from fairrec.counts.rows import counted_users
-from fairrec.counts.selection import chosen
+from fairrec.counts.selection import select_counts
 from fairrec.counts.table import Counts, read_counts, with_info
 from tests.counts.small_counts import counts_of, halves, tables, values
 
@@ -37,19 +37,16 @@ def test_parts_are_the_whole_added_up():
     ("first", "second"),
     [
         ("a", "a"),
-        ("europe", "Europe "),
-        ("1/4", "1/2"),
         ("2/4", "1/2"),
         ("europe", "1/2"),
-        ("1/1", "1/1"),
     ],
 )
 def test_users_who_may_be_counted_twice_are_refused(first, second):
     counts = counts_of(tables())
     with pytest.raises(InputError, match="counted twice"):
-        merged([named(counts, first), named(counts, second)])
+        merged([name_part(counts, first), name_part(counts, second)])
     # unless somebody says that no user is in both
-    together = merged([named(counts, first), named(counts, second)], disjoint=True)
+    together = merged([name_part(counts, first), name_part(counts, second)], disjoint=True)
     assert together.rows["users"].sum() == 2 * counts.rows["users"].sum()
 
 
@@ -61,33 +58,20 @@ def test_counts_equal_to_those_of_another_part_are_refused():
         for n in (200, 190)
     )
     parts = [
-        replace(named(one, name), where=f"{name}.parquet")
+        replace(name_part(one, name), where=f"{name}.parquet")
         for one, name in ((counts, "1/3"), (others, "2/3"), (counts, "3/3"))
     ]
     with pytest.raises(InputError, match=r"1/3\.parquet and 3/3\.parquet: have the same counts"):
         merged(parts)
     n_rows = counts.rows["users"].sum()
-    together = merged(parts, disjoint=True)
-    assert together.rows["users"].sum() > 2 * n_rows
-    (note,) = (one for one in together.info.warnings if "same counts" in one)
-    assert note.startswith("check: 1/3.parquet and 3/3.parquet have the same counts in every row")
+    assert merged(parts, disjoint=True).rows["users"].sum() > 2 * n_rows
     assert merged(parts[:2]).rows["users"].sum() < 2 * n_rows
-
-
-@pytest.mark.parametrize(
-    ("names", "held"), [(("1/4", "2/4"), "50%"), (("1/2", "2/2"), None), (("europe", "asia"), None)]
-)
-def test_parts_missing_by_their_names_are_noted(names, held):
-    counts = counts_of(tables())
-    notes = merged([named(counts, name) for name in names]).info.warnings
-    found = [note for note in notes if "the parts hold" in note]
-    assert [held in note for note in found] == ([True] if held else [])
 
 
 def test_counts_that_do_not_say_whose_they_are_are_refused():
     counts = counts_of(tables())
-    with pytest.raises(InputError, match="does not say whose counts"):
-        merged([counts, named(counts, "asia")])
+    with pytest.raises(InputError, match="does not name its part"):
+        merged([counts, name_part(counts, "asia")])
 
 
 @pytest.mark.parametrize(
@@ -153,8 +137,8 @@ def _alone(counts):
 
 
 def test_the_reason_for_a_missing_value_may_differ_between_parts():
-    counts = named(counts_of(tables()), "a")
-    other = named(counts, "b")
+    counts = name_part(counts_of(tables()), "a")
+    other = name_part(counts, "b")
     name = "undefined: auc"
     about = counts.info.missing[name].model_copy(update={"kind": "undefined"})
     other = replace(
@@ -162,12 +146,6 @@ def test_the_reason_for_a_missing_value_may_differ_between_parts():
     )
     assert counts.info.missing[name].kind == "no relevant item"
     assert merged([counts, other]).info.missing[name].kind == "undefined"
-
-
-@pytest.mark.parametrize("part", ["17/16", "0/3", "3/0"])
-def test_a_part_that_cannot_be_is_refused(part):
-    with pytest.raises(InputError, match="no part of so many"):
-        named(counts_of(tables()), part)
 
 
 def test_a_value_that_one_part_alone_has_is_refused_where_each_is_an_attribute():
@@ -218,7 +196,7 @@ def test_who_has_no_value_is_told_by_group():
         ("F", 3, 0.0),
         ("M", 4, 4.0),
     ]
-    (outcome,) = counted_users(chosen(counts, [], [], None)).outcomes
+    (outcome,) = counted_users(select_counts(counts, [], [], None)).outcomes
     assert (outcome.kind, outcome.metrics) == ("undefined", ("watched",))
 
 
@@ -226,8 +204,6 @@ def test_who_has_no_value_is_told_by_group():
     ("more", "better", "message"),
     [
         ({"spent": [1.0] * 3, "spent^2": [1.0] * 3}, {}, "'spent' is in no family"),
-        ({"spent^2": [1.0] * 3}, {}, "no column 'spent'"),
-        ({"mrr@5": [1.0] * 3}, {}, "no column 'mrr@5\\^2'"),
         ({}, {"watch": True}, "No metric in these counts 'watch'"),
     ],
 )

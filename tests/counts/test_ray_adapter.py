@@ -61,14 +61,13 @@ def executor(nodes: Any) -> Iterator[RayExecutor]:
 
 
 def test_other_versions_on_a_worker_are_refused(executor, monkeypatch):
-    there = {**ray_adapter._versions(), "numpy": "1.0", "fairrec": "9"}
-    monkeypatch.setattr(ray_adapter, "_versions", lambda: there)
-    message = "a worker has fairrec .* instead of 9, numpy .* instead of 1.0; the numbers"
+    monkeypatch.setattr(ray_adapter, "_versions", lambda: ["fairrec 9"])
+    message = "a worker has fairrec .*, numpy .* instead of fairrec 9; the numbers could differ"
     with pytest.raises(InputError, match=message):
         [*executor.map(squared, pieces(1))]
 
 
-@pytest.mark.parametrize("n_parts", [1, 2, 7, 13])
+@pytest.mark.parametrize("n_parts", [1, 13])
 def test_sums_are_those_of_the_local_engine_bit_by_bit(executor, n_parts):
     here = fold(added, LocalExecutor().map(sensitive, pieces(n_parts)))
     there = fold(added, executor.map(sensitive, pieces(n_parts)))

@@ -31,7 +31,7 @@ def test_where_ray_is_not_installed_it_is_said_how_to(monkeypatch):
         join("auto")
 
 
-@pytest.mark.parametrize("address", ["127.0.0.1:{}", "ray://127.0.0.1:{}", "nobody.invalid:{}"])
+@pytest.mark.parametrize("address", ["127.0.0.1:{}", "nobody.invalid:{}"])
 def test_where_nobody_listens_it_is_said_at_once(address):
     pytest.importorskip("ray", reason="Ray is not installed: it is an extra")
     with socket.socket() as taken:
@@ -75,34 +75,3 @@ def test_workers_are_started_here_without_noise_and_ended_again():
     assert "joined a Ray cluster already" in joined
     assert ended == "False"
     assert ran.stderr == ""
-
-
-ENDED = """
-import os, signal, threading, time
-from types import SimpleNamespace
-from fairrec.counts.executor import open_executor
-from fairrec.core.audit_options import Engine
-from tests.grouped_options import on_command_line
-
-def end(number, frame):
-    raise KeyboardInterrupt
-
-def slow(part):
-    if part.name == "second":
-        time.sleep(100)
-
-signal.signal(signal.SIGTERM, end)
-parts = [SimpleNamespace(name=name) for name in ("first", "second")]
-try:
-    with open_executor(Engine(engine="ray", workers=1)) as working:
-        for _ in working.map(slow, parts):
-            threading.Timer(0.5, os.kill, [os.getpid(), signal.SIGTERM]).start()
-except KeyboardInterrupt:
-    print("ended in order", signal.getsignal(signal.SIGTERM) is end)
-"""
-
-
-def test_sigterm_ends_a_program_in_its_own_way_while_ray_works():
-    pytest.importorskip("ray", reason="Ray is not installed: it is an extra")
-    done = run_python(ENDED)
-    assert (done.stdout, done.stderr, done.returncode) == ("ended in order True\n", "", 0)

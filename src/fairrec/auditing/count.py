@@ -28,7 +28,7 @@ from fairrec.counts.levels import (
     read_levels,
     suggested_levels,
 )
-from fairrec.counts.merging import merged, named
+from fairrec.counts.merging import merged, name_part
 from fairrec.counts.options import RESERVED_NAMES, CountOptions
 from fairrec.counts.selection import without_small_cells
 from fairrec.counts.table import Counts
@@ -126,7 +126,7 @@ def run_count(
         with open_executor(engine) as executor:
             counts, _ = count_in_parts(predictions, tables, engine, executor, own)
     if options.part.strip():
-        counts = named(counts, options.part.strip())
+        counts = name_part(counts, options.part.strip())
     return without_small_cells(counts, options.min_shown)
 
 

@@ -25,7 +25,7 @@ from fairrec.counts.executor import open_executor
 from fairrec.counts.merging import merged
 from fairrec.counts.options import RESERVED_NAMES
 from fairrec.counts.rows import Counted, counted_users
-from fairrec.counts.selection import chosen
+from fairrec.counts.selection import select_counts
 from fairrec.counts.table import Counts, read_counts, refuse_unlike, with_info
 from fairrec.groups.grouping import build_grouping
 from fairrec.inputs.audit_inputs import open_tables, refuse_clash
@@ -76,7 +76,7 @@ class CountSource:
 
 
 def read_counts_source(given: Request) -> CountSource:
-    """Read counts, of which some may be chosen; the tables themselves are not at hand."""
+    """Read counts, of which some may be selected; the tables themselves are not at hand."""
     tables = given.tables
     beside = {"predictions": given.predictions, **list_changed(tables)}
     beside |= {"search": given.search, "scorer": given.scorer}
@@ -106,7 +106,7 @@ def read_counts_source(given: Request) -> CountSource:
     for one in known:
         refuse_unlike(one.rows, one.about, one.where)
     together = merged(known, disjoint=tables.disjoint)
-    counted = counted_users(chosen(together, tables.by, tables.adjust_for, tables.metrics))
+    counted = counted_users(select_counts(together, tables.by, tables.adjust_for, tables.metrics))
     refuse_clash([one.name for one in counted.attributes], RESERVED)
     opened = [
         _table(file, one)

@@ -18,8 +18,6 @@ from fairrec.core.threads import MOST_PER_CORE, available_threads
 
 R = TypeVar("R")
 
-_LONGEST_ERROR = 800
-
 
 class PartExecutor(Executor):
     """Works on parts: what is called takes one as its first argument, whose `name` errors say.
@@ -106,10 +104,9 @@ def work_on(function: Callable[..., R], part: Any, *others: Any, **named: Any) -
         raise make_part_error(part, f"failed with {in_words(error)}") from error
 
 
-def make_part_error(part: Any, reason: str, fix: str = "") -> PartError:
+def make_part_error(part: Any, reason: str) -> PartError:
     """The error for a part in one line; the reason is outside text."""
-    name = plain(getattr(part, "name", part), 300)
-    return PartError(f"{name}: {plain(reason, _LONGEST_ERROR)}{fix}")
+    return PartError(f"{plain(getattr(part, 'name', part), 300)}: {plain(reason, 800)}")
 
 
 def in_words(error: BaseException) -> str:

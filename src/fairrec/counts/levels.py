@@ -30,7 +30,6 @@ N_OWN = 64
 _ENDS = 2.0 ** -np.arange(6, 13)
 """Shares of users at both ends: a small group that is worse than all others is there."""
 _DIGITS = 12
-_LARGEST = 1e60
 MOST_TOGETHER = 256
 """Levels up to which metrics are counted together; more would make permutations costly."""
 ENOUGH, _LEAST = 0.95, 0.5
@@ -122,21 +121,18 @@ def read_levels(file: Path | None) -> dict[str, FloatArray]:
     if file is None:
         return {}
     where = plain(file, 300)
-    content = parse_toml(file_bytes(file), where)
     found = {}
-    for name, edges in content.items():
+    for name, edges in parse_toml(file_bytes(file), where).items():
         row = np.empty(0)
         with suppress(TypeError, ValueError, OverflowError):
             row = np.array(edges, dtype=np.float64)
         found[name] = row
-        is_list = row.ndim == 1 and len(row) > 0 and bool((np.abs(row) < _LARGEST).all())
-        if not is_list or (np.diff(row) <= 0).any():
+        is_rising = row.ndim == 1 and len(row) > 0 and bool((np.diff(row) > 0).all())
+        if not is_rising or not np.isfinite(row).all():
             raise InputError(
                 f"{where}: {plain(name)} has no rising numbers. Write the edges between its "
                 "levels: revenue = [1, 10, 100]"
             )
-    if not found:
-        raise InputError(f"{where}: names no metric. Write: revenue = [1, 10, 100]")
     return found
 
 
@@ -228,27 +224,23 @@ def _alone(i: int, measured: Measured, edges: Mapping[str, FloatArray]) -> Famil
 
 
 def notes_on_levels(measured: Measured, where: str) -> list[str]:
-    """What the reader should know of levels; an error where a test on them would be an all-clear.
+    """Notes on metrics whose levels lose spread; an error where a test could find nothing.
 
-    A score is the difference over the spread; on levels it loses as much as the spread does.
+    A test statistic is a difference over the standard deviation, of which levels keep a share.
     """
     notes, on_levels = [], measured.on_levels
     for i, metric in enumerate(measured.metrics):
         whole, left = (_spread(one.column(i)) for one in (measured, on_levels))
         if whole == 0 or left >= ENOUGH * whole:
             continue
-        name = plain(metric.name)
-        told = (
-            f"users on one level differ in '{name}': of its standard deviation {whole:.3g} its "
-            f"levels keep {left / whole:.0%}"
-        )
-        file = spell("levels", Blank("FILE"))
-        how = (
-            f"count with levels that suit it: {file}, made by {spell('make_levels', Blank('FILE'))}"
+        note = (
+            f"the levels of '{plain(metric.name)}' keep {left / whole:.0%} of its standard "
+            f"deviation; for more, count with {spell('levels', Blank('FILE'))}, made by "
+            f"{spell('make_levels', Blank('FILE'))}"
         )
         if left < _LEAST * whole:
-            raise LevelsError(f"{where}: {told}, too little to test groups by. To do so, {how}.")
-        notes.append(f"{told}, so that tests find less than they could; {how}")
+            raise LevelsError(f"{where}: {note}. This is too little to test groups by.")
+        notes.append(note)
     return notes
 
 

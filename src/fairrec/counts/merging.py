@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
@@ -30,7 +29,6 @@ from fairrec.counts.table import (
     squares_column,
 )
 from fairrec.inputs.binning import as_interval
-from fairrec.inputs.notes import CHECK_FIRST
 from fairrec.inputs.users import MISSING
 
 _ENOUGH_USERS = 100
@@ -159,13 +157,7 @@ def merged(
         return counts[0]
     if not disjoint:
         _refuse_overlap(counts)
-    copies = None if is_one_table else _find_copies(counts)
-    if copies is not None and not disjoint:
-        raise InputError(
-            f"{' and '.join(copies)}: have the same counts in every row, so their users would be "
-            f"counted twice. {spell('part', '3/16')} only names a part: count each part from a "
-            f"table of its own. If no user is in both, say so: {spell('disjoint', True)}"
-        )
+        _refuse_copies(counts)
     first = counts[0]
     for one in counts[1:]:
         _refuse_others(first, one, is_one_table)
@@ -183,15 +175,7 @@ def merged(
     counts = with_same_labels(counts)
     rows = pl.concat([one.rows for one in counts], how="diagonal_relaxed")
     where = f"{first.where} and {len(counts) - 1:,} more"
-    added = _added([one.about for one in counts])
-    notes = [] if is_one_table else _note_missing_parts(added.parts)
-    if copies is not None:
-        notes.append(
-            f"{CHECK_FIRST}{' and '.join(copies)} have the same counts in every row. If they are "
-            "of the same users, these are counted twice: leave one out"
-        )
-    added = added.model_copy(update={"warnings": (*notes, *added.warnings)})
-    return Counts(rows, added, where).summed()
+    return Counts(rows, _add([one.about for one in counts]), where).summed()
 
 
 def _refuse_overlap(counts: Sequence[Counts]) -> None:
@@ -201,44 +185,33 @@ def _refuse_overlap(counts: Sequence[Counts]) -> None:
         parts = () if one.info is None else one.info.parts
         if not parts:
             raise InputError(
-                f"{one.where}: does not say whose counts it has, so a user may be counted twice. "
-                f"Count again and name the part ({spell('part', 'europe')}, or "
-                f"{spell('part', '3/16')} of 16 parts by a hash of ids). If no user is in two of "
-                f"them, say so: {spell('disjoint', True)}"
+                f"{one.where}: does not name its part, so a user may be counted twice. Count again "
+                f"with {spell('part', 'europe')}, or {spell('part', '3/16')} of 16 parts by a hash "
+                f"of ids. If no user is in two files: {spell('disjoint', True)}"
             )
         for part in parts:
             if other := next((name for name in seen if _overlap(name, part)), None):
                 raise InputError(
                     f"{seen[other]} and {one.where}: both have users of the part "
                     f"'{plain(part)}', who would be counted twice. Leave one out. If no user is in "
-                    f"both, say so: {spell('disjoint', True)}"
+                    f"both: {spell('disjoint', True)}"
                 )
         seen |= dict.fromkeys(parts, one.where)
 
 
-def _find_copies(counts: Sequence[Counts]) -> tuple[str, str] | None:
-    """Two parts whose counts are the same to the last digit."""
+def _refuse_copies(counts: Sequence[Counts]) -> None:
+    """Two parts with the same counts to the last digit are of the same users."""
     seen: dict[str, str] = {}
     for one in counts:
         rows = one.rows.select(sorted(one.rows.columns))
         content = sha256(rows.sort(rows.columns).write_csv().encode()).hexdigest()
         other = seen.setdefault(content, one.where)
         if other != one.where and rows[USERS].sum() >= _ENOUGH_USERS:
-            return other, one.where
-    return None
-
-
-def _note_missing_parts(parts: Iterable[str]) -> list[str]:
-    """A note where parts are ranges of a hash that leave some users out."""
-    ranges = [_range(part) for part in parts]
-    missing = 1 - sum(found[1] - found[0] for found in ranges if found is not None)
-    if None in ranges or missing <= 0:
-        return []
-    return [
-        f"{CHECK_FIRST}the parts hold {float(1 - missing):.0%} of users by their names "
-        f"({', '.join(map(plain, parts))}). If the others exist, add their counts: the audit says "
-        "nothing about them"
-    ]
+            raise InputError(
+                f"{other} and {one.where}: have the same counts in every row, so their users would "
+                f"be counted twice. {spell('part', '3/16')} only names a part: count each from a "
+                f"table of its own. If no user is in both: {spell('disjoint', True)}"
+            )
 
 
 def _overlap(one: str, other: str) -> bool:
@@ -246,15 +219,13 @@ def _overlap(one: str, other: str) -> bool:
 
     >>> _overlap("1/4", "1/2"), _overlap("1/4", "2/2"), _overlap("europe", "asia")
     (True, False, False)
-    >>> _overlap("Europe", "europe ")
-    True
     """
     first, second = _range(one), _range(other)
-    if first is None or second is None:
-        # a range of everyone and a region may share users
-        is_same = one.strip().casefold() == other.strip().casefold()
-        return is_same or (first is None) != (second is None)
-    return first[0] < second[1] and second[0] < first[1]
+    if first is not None and second is not None:
+        return first[0] < second[1] and second[0] < first[1]
+    # a range of all users and a region may share users
+    is_same = one.strip().casefold() == other.strip().casefold()
+    return is_same or (first is None) != (second is None)
 
 
 def _range(part: str) -> tuple[Fraction, Fraction] | None:
@@ -268,7 +239,7 @@ def _range(part: str) -> tuple[Fraction, Fraction] | None:
 def _refuse_others(one: Counts, another: Counts, is_one_table: bool) -> None:
     """Counts that were not made alike cannot be added."""
     first, other, both = one.about, another.about, f"{one.where} and {another.where}"
-    # another tool does not say of which tables its metrics are
+    # another tool does not name the tables of its metrics
     tables = first.measured_by or other.measured_by, other.measured_by or first.measured_by
     for called, mine, its in (
         ("attributes", first.by, other.by),
@@ -287,7 +258,7 @@ def _refuse_others(one: Counts, another: Counts, is_one_table: bool) -> None:
     for name in first.attributes.keys() ^ other.attributes.keys():
         raise InputError(
             f"{both}: the value of '{plain(name)}' occurs in one of them alone. Count larger "
-            "parts, or do not make an attribute of each value: NAME:first."
+            "parts, or take the first of several values: NAME:first."
         )
     bins = {**first.attributes, **first.covariates}
     for name, about in {**other.attributes, **other.covariates}.items():
@@ -302,13 +273,12 @@ def _refuse_others(one: Counts, another: Counts, is_one_table: bool) -> None:
     for name, metric in other.metrics.items():
         if first.metrics[name].model_dump(include=meaning) != metric.model_dump(include=meaning):
             raise InputError(
-                f"{both}: '{plain(name)}' is not the same metric in both (its better end, its "
-                "bounds or its definition differs). Count them alike."
+                f"{both}: '{plain(name)}' is not the same metric in both. Count them alike."
             )
 
 
-def _added(infos: Sequence[CountsInfo]) -> CountsInfo:
-    """What all parts together say of themselves."""
+def _add(infos: Sequence[CountsInfo]) -> CountsInfo:
+    """The metadata of all parts together."""
     first, ties = infos[0], [info.ties for info in infos]
     missing: dict[str, OutcomeInfo] = {}
     for info in infos:
@@ -318,35 +288,29 @@ def _added(infos: Sequence[CountsInfo]) -> CountsInfo:
             kind = about.kind if same.kind == about.kind else "undefined"
             fault = same.is_no_fault and about.is_no_fault
             missing[name] = about.model_copy(update={"kind": kind, "is_no_fault": fault})
+    metrics = dict(first.metrics)
+    for name, about in metrics.items():
+        parts = [info.metrics[name] for info in infos]
+        n_expected = sum(one.n_expected for one in parts)
+        n_undefined = sum(one.n_undefined for one in parts)
+        update = {"n_expected": n_expected, "n_undefined": n_undefined}
+        metrics[name] = about.model_copy(update=update)
     return first.model_copy(
         update={
             "parts": tuple(part for info in infos for part in info.parts),
-            "metrics": {
-                name: about.model_copy(
-                    update={
-                        "n_expected": sum(info.metrics[name].n_expected for info in infos),
-                        "n_undefined": sum(info.metrics[name].n_undefined for info in infos),
-                    }
-                )
-                for name, about in first.metrics.items()
-            },
+            "metrics": metrics,
             "missing": missing,
             "measured_by": next(filter(None, (info.measured_by for info in infos)), None),
             "n_candidates": sum(info.n_candidates for info in infos),
             # unknown where a part does not say
             "ties": reduce(add, ties) if None not in ties else None,
             "n_merged": sum(info.n_merged for info in infos),
-            "min_shown": max((info.min_shown or 0 for info in infos), default=0) or None,
+            "min_shown": max(info.min_shown or 0 for info in infos) or None,
             "warnings": tuple(dict.fromkeys(note for info in infos for note in info.warnings)),
         }
     )
 
 
-def named(counts: Counts, part: str) -> Counts:
-    """The same of a part of this name."""
-    if re.fullmatch(r"\s*\d+\s*/\s*\d+\s*", part) and _range(part) is None:
-        raise InputError(
-            f"{spell('part', part)}: is no part of so many. The third of 16 is "
-            f"{spell('part', '3/16')}"
-        )
+def name_part(counts: Counts, part: str) -> Counts:
+    """The same counts with the name of their part."""
     return replace(counts, info=counts.about.model_copy(update={"parts": (part,)}))

@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import logging
 import os
-import platform
-import signal
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Future
-from contextlib import contextmanager
 from functools import cache, lru_cache
 from importlib.metadata import version
-from threading import current_thread, main_thread
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from fairrec.core.errors import FairRecError, InputError, plain
 from fairrec.core.options import spell
 from fairrec.core.threads import available_threads
-from fairrec.core.version import __version__
 from fairrec.counts.executor import PartExecutor, in_words, make_part_error, work_on
 
 R = TypeVar("R")
@@ -69,15 +64,10 @@ class RayExecutor(PartExecutor):
         self._is_own = not self._is_guest and address is None
         if self._is_guest:
             return
-        try:
-            with _own_sigterm():
-                if address is None:
-                    _start(self._ray, workers or available_threads())
-                else:
-                    _join(self._ray, address)
-        except BaseException:
-            self._ray.shutdown()
-            raise
+        if address is None:
+            _start(self._ray, workers or available_threads())
+        else:
+            _join(self._ray, address)
 
     @property
     def ahead(self) -> int:
@@ -110,7 +100,7 @@ class RayExecutor(PartExecutor):
 
 
 class _RayFuture(Future[R]):
-    """A result of Ray, whose errors are told as ours."""
+    """A result of Ray, with errors of this package."""
 
     def __init__(self, ray: Any, part: Any, reference: Any) -> None:
         super().__init__()
@@ -132,16 +122,13 @@ class _RayFuture(Future[R]):
                     f"{spell('engine', 'ray')}: a worker cannot load FairRec ({why}). "
                     "Install the same versions on all nodes."
                 ) from error
-            # the first line says it; others are about the state of Ray
+            # further lines are about the state of Ray
             last = in_words(error).partition("\n")[0]
             reason = f"failed {N_ATTEMPTS} times, the last with {last}"
-            fix = ""
-            if isinstance(error, self._ray.exceptions.OutOfMemoryError):
-                fix = f" Give fewer {spell('workers')}, or a cluster with more memory."
-            raise make_part_error(self._part, reason, fix) from error
+            raise make_part_error(self._part, reason) from error
 
 
-def run(there: dict[str, str], function: list[Any], given: bytes) -> bytes:
+def run(there: list[str], function: list[Any], given: bytes) -> bytes:
     """What runs on a worker: a function is called, and its result pickled.
 
     Everything crosses as bytes that are pickled here and not by Ray, whose arrays cannot be written
@@ -151,12 +138,10 @@ def run(there: dict[str, str], function: list[Any], given: bytes) -> bytes:
 
     # before polars is loaded, which looks once; Ray gives each worker a CPU
     os.environ.setdefault("POLARS_MAX_THREADS", str(RayExecutor.threads))
-    here = _versions()
-    if differ := [name for name in there if here[name] != there[name]]:
-        which = ", ".join(f"{name} {here[name]} instead of {there[name]}" for name in differ)
+    if there != (here := _versions()):
         raise InputError(
-            f"{spell('engine', 'ray')}: a worker has {which}; the numbers could differ. "
-            "Install the same versions on all nodes."
+            f"{spell('engine', 'ray')}: a worker has {', '.join(here)} instead of "
+            f"{', '.join(there)}; the numbers could differ. Install the same on all nodes."
         )
     args, kwargs = cloudpickle.loads(given)
     return cloudpickle.dumps(work_on(_loaded(function[0]), *args, **kwargs))  # type: ignore[no-any-return]
@@ -170,10 +155,9 @@ def _loaded(reference: Any) -> Callable[..., Any]:
 
 
 @cache
-def _versions() -> dict[str, str]:
-    """The versions of what numbers depend on."""
-    packages = {name: version(name) for name in ("numba", "numpy", "polars")}
-    return {"Python": platform.python_version(), "fairrec": __version__, **packages}
+def _versions() -> list[str]:
+    """The versions of packages that numbers depend on."""
+    return [f"{name} {version(name)}" for name in ("fairrec", "numba", "numpy", "polars")]
 
 
 def _import_ray() -> Any:
@@ -210,14 +194,3 @@ def _join(ray: Any, address: str) -> None:
             f"{spell('address', address)}: no Ray cluster answers there ({plain(error, 300)}). "
             f"{_HOW_TO_START}; without {spell('address')} workers are started on this machine."
         ) from error
-
-
-@contextmanager
-def _own_sigterm() -> Iterator[None]:
-    """SIGTERM is handled as before: Ray takes it for itself, and clears away its own alone."""
-    before = signal.getsignal(signal.SIGTERM) if current_thread() is main_thread() else None
-    try:
-        yield
-    finally:
-        if before is not None:
-            signal.signal(signal.SIGTERM, before)

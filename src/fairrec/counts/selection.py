@@ -8,108 +8,92 @@ from dataclasses import replace
 import polars as pl
 
 from fairrec.core.errors import InputError, plain, unknown_name
-from fairrec.core.options import Blank, spell
+from fairrec.core.options import spell
 from fairrec.counts.merging import split_families
 from fairrec.counts.table import FAMILY, LEVEL, SHARE, USERS, Counts, family_name, squares_column
 from fairrec.inputs.users import OTHER
 
 
-def chosen(
-    counts: Counts,
-    by: Sequence[str],
-    given: Sequence[str],
-    metrics: Sequence[str] | None,
+def select_counts(
+    counts: Counts, by: Sequence[str], adjust_for: Sequence[str], metrics: Sequence[str] | None
 ) -> Counts:
-    """The counts of these attributes, covariates and metrics; all of them where none is named.
+    """The counts of some attributes, covariates and metrics, added up over all others.
 
-    What is not named is added up over.
+    All of a kind where none is named.
     """
     info = counts.about
     keys = {**info.attributes, **info.covariates}
     # how each was named: with its bins, or one attribute of several of a column
-    said = {
+    specs = {
         key: next((spec for spec in asked if key in (spec, spec.rpartition(":")[0])), key)
         for found, asked in ((info.attributes, info.by), (info.covariates, info.adjust_for))
         for key in found
     }
-    attributes = _named("by", by, [*info.attributes], said, counts.where)
-    covariates = _named("adjust_for", given, [*info.covariates], said, counts.where)
+    attributes = _find_keys(by, specs, counts.where) or [*info.attributes]
+    covariates = _find_keys(adjust_for, specs, counts.where) or [*info.covariates]
     both = [name for name in attributes if name in covariates]
-    if both and given:
+    if both and adjust_for:
         raise InputError(
             f"'{plain(both[0])}' is in {spell('by')} and in {spell('adjust_for')}: users who are "
             "alike in it do not differ in it. Leave it out of one of them."
         )
     covariates = [name for name in covariates if name not in both]
     _refuse_unknown_missing(counts, attributes)
-    wanted = [*info.metrics] if metrics is None else _metrics(metrics, [*info.metrics])
-    families = [one for one in info.families if any(name in wanted for name in one)]
-    if any(name not in wanted for one in families for name in one):
+    wanted = [*info.metrics] if metrics is None else _find_metrics(metrics, [*info.metrics])
+    if any({*one} & {*wanted} and {*one} - {*wanted} for one in info.families):
         counts = split_families(counts)
         info = counts.about
-        families = [one for one in info.families if one[0] in wanted]
-    columns = [FAMILY, *attributes, *covariates, LEVEL, USERS]
-    sums = [n for name in (*wanted, SHARE) for n in (name, squares_column(name))]
-    names = {",".join(one) for one in families} | {*info.missing}
+    families = tuple(one for one in info.families if one[0] in wanted)
     outcomes = {
         name: about.model_copy(update={"metrics": kept})
         for name, about in info.missing.items()
         if (kept := tuple(one for one in about.metrics if one in wanted))
     }
-    rows = counts.rows.filter(pl.col(FAMILY).is_in([*names])).select(
-        name for name in columns + sums if name in counts.rows.columns
+    sums = [n for name in (*wanted, SHARE) for n in (name, squares_column(name))]
+    columns = [FAMILY, *attributes, *covariates, LEVEL, USERS, *sums]
+    names = [*map(family_name, families), *info.missing]
+    rows = counts.rows.filter(pl.col(FAMILY).is_in(names)).select(
+        name for name in columns if name in counts.rows.columns
     )
-    told = info.model_copy(
+    selected = info.model_copy(
         update={
-            "by": tuple(said[name] for name in attributes),
-            "adjust_for": tuple(said[name] for name in covariates),
+            "by": tuple(specs[name] for name in attributes),
+            "adjust_for": tuple(specs[name] for name in covariates),
             "attributes": {name: keys[name] for name in attributes},
             "covariates": {name: keys[name] for name in covariates},
-            "families": tuple(families),
+            "families": families,
             "metrics": {name: info.metrics[name] for name in wanted},
             "levels": {name: row for name, row in info.levels.items() if name in wanted},
             "missing": outcomes,
         }
     )
-    return replace(counts, rows=rows, info=told).summed()
+    return replace(counts, rows=rows, info=selected).summed()
 
 
 def _refuse_unknown_missing(counts: Counts, attributes: Sequence[str]) -> None:
-    """Who is missing is counted by attributes alone: by a covariate nobody would seem to be."""
+    """Missing users are counted by attributes alone, so a covariate cannot become one."""
     info = counts.about
     others = [name for name in attributes if name not in info.attributes]
     is_missing = pl.col(FAMILY).is_in([*info.missing]) & (pl.col(SHARE) > 0)
-    if others and info.missing and counts.rows.filter(is_missing).height:
+    if others and counts.rows.filter(is_missing).height:
         raise InputError(
-            f"{counts.where}: '{plain(others[0])}' was counted as a covariate, and some users "
-            "are missing, which covariates do not tell. Count again with it as an attribute: "
-            f"{spell('by', [others[0]])}"
+            f"{counts.where}: '{plain(others[0])}' was counted as a covariate, without the users "
+            f"who are missing. Count again with it as an attribute: {spell('by', [others[0]])}"
         )
 
 
-def _named(
-    option: str, asked: Sequence[str], usual: list[str], said: Mapping[str, str], where: str
-) -> list[str]:
-    """The keys that are asked for, by their names; those that are usual where none is."""
-    if not asked:
-        return usual
+def _find_keys(asked: Sequence[str], specs: Mapping[str, str], where: str) -> list[str]:
+    """Attributes or covariates by their names, or as they were counted."""
     found = []
     for text in asked:
-        name = next((key for key, spec in said.items() if text in (key, spec)), None)
+        name = next((key for key, spec in specs.items() if text in (key, spec)), None)
         if name is None:
-            plain_name = text.rpartition(":")[0]
-            if plain_name in said:
-                raise InputError(
-                    f"{where}: '{plain(plain_name)}' was counted as {plain(said[plain_name])}, and "
-                    f"cannot be cut as {plain(text)}. Count again, or take it as it is: "
-                    f"{spell(option, [plain_name])}"
-                )
-            raise InputError(f"{where}: {unknown_name('attribute', text, said)}")
+            raise InputError(f"{where}: {unknown_name('attribute', text, specs.values())}")
         found.append(name)
     return [*dict.fromkeys(found)]
 
 
-def _metrics(asked: Iterable[str], known: list[str]) -> list[str]:
+def _find_metrics(asked: Iterable[str], known: list[str]) -> list[str]:
     found = []
     for text in asked:
         same = [name for name in known if name.lower() == text.lower()]
@@ -117,8 +101,6 @@ def _metrics(asked: Iterable[str], known: list[str]) -> list[str]:
         if len(same or with_cutoff) != 1:
             raise unknown_name("metric in these counts", text, known)
         found.append((same or with_cutoff)[0])
-    if not found:
-        raise InputError(f"No metric is named. Example: {spell('metrics', Blank(known[0]))}")
     return [*dict.fromkeys(found)]
 
 
@@ -144,7 +126,7 @@ def without_small_cells(counts: Counts, least: int | None) -> Counts:
     ]
     note = (
         f"combinations of fewer than {least:,} users are merged into '{OTHER}': "
-        f"{n_merged:,} users; a group of one of their values misses those of them who were merged"
+        f"{n_merged:,} users, whom groups of their values miss"
     )
     said = info.model_copy(
         update={

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -148,7 +149,7 @@ def checked_rows(rows: pl.DataFrame, where: str) -> pl.DataFrame:
     users = rows[USERS]
     refuse(
         not users.dtype.is_integer() or users.null_count() > 0 or bool((users < 0).any()),
-        f"'{USERS}' must be whole numbers, 0 or more: how many users a row is about.",
+        f"'{USERS}' must be whole numbers, 0 or more: the number of users of a row.",
     )
     refuse(
         rows[FAMILY].null_count() > 0,
@@ -160,34 +161,16 @@ def checked_rows(rows: pl.DataFrame, where: str) -> pl.DataFrame:
         not values,
         "has no sums of a metric: a column such as 'ndcg@10', and 'ndcg@10^2' with the squares.",
     )
-    refuse(
-        SHARE in rows.columns and SHARE not in sums,
-        f"'{SHARE}' is the column of who is missing. Rename the attribute.",
-    )
-    for name, dtype in rows.schema.items():
-        refuse(
-            name in sums and not dtype.is_numeric(),
-            f"'{plain(name)}' must be numbers: sums over users.",
-        )
+    for name in sums:
+        refuse(not rows.schema[name].is_numeric(), f"'{plain(name)}' must be numbers: sums.")
     rows = rows.filter(pl.col(USERS) > 0).with_columns(
         pl.col(FAMILY, LEVEL).cast(pl.String),
         pl.col(USERS).cast(pl.Int64),
         pl.col(sums).cast(pl.Float64),
     )
     refuse(not rows.height, "has no users.")
-    for name in sums:
-        refuse(
-            not rows[name].drop_nulls().is_finite().all(),
-            f"'{plain(name)}' has sums that are no finite numbers. Leave it empty where a value is "
-            "undefined.",
-        )
     for name in values:
         _refuse_impossible(rows, name, where)
-    has_value = pl.any_horizontal(pl.col(values).is_not_null())
-    refuse(
-        rows.filter(pl.col(LEVEL).is_null() & has_value).height > 0,
-        f"has values without a level. '{LEVEL}' is empty only where nothing is defined.",
-    )
     # unknown, as text and as a number
     keys = rows.select(pl.exclude(FAMILY, LEVEL, USERS, *sums)).schema
     return rows.with_columns(
@@ -202,27 +185,20 @@ def checked_rows(rows: pl.DataFrame, where: str) -> pl.DataFrame:
 def _refuse_impossible(rows: pl.DataFrame, name: str, where: str) -> None:
     """Sums that no users have."""
     total, squares = pl.col(name), pl.col(squares_column(name))
-    if rows.filter(total.is_null() != squares.is_null()).height:
+    both = f"'{plain(name)}' and '{plain(squares_column(name))}'"
+    is_finite = total.is_finite() & squares.is_finite()
+    if rows.filter((total.is_null() != squares.is_null()) | ~is_finite).height:
         raise InputError(
-            f"{where}: '{plain(name)}' and '{plain(squares_column(name))}' must be empty in the "
-            "same rows, those of users without a value."
+            f"{where}: {both} must be finite numbers, and empty in the same rows, those of users "
+            "without a value."
         )
     # a mean of squares is never below the square of the mean
     less = rows.filter(squares * pl.col(USERS) < total**2 * (1 - _ROUNDING))
     if less.height:
         n, sum_, squared = less.select(USERS, total, squares).row(0)
         raise InputError(
-            f"{where}: no {n:,} users have the sum {sum_:g} in '{plain(name)}' and only "
-            f"{squared:g} in '{plain(squares_column(name))}', the sum of their squares "
-            f"({less.height:,} such rows)."
-        )
-    n_known = rows.group_by(FAMILY, LEVEL).agg(total.count().alias("n"), pl.len())
-    mixed = n_known.filter((pl.col("n") > 0) & (pl.col("n") < pl.col("len")))
-    if mixed.height:
-        raise InputError(
-            f"{where}: the level '{plain(mixed[LEVEL][0])}' of '{plain(name)}' has users with and "
-            f"without a value ({mixed.height:,} such levels). Leave the level of users without a "
-            "value empty."
+            f"{where}: {both} cannot be the sums {sum_:g} of values and {squared:g} of their "
+            f"squares over {n:,} users ({less.height:,} such rows)."
         )
 
 
@@ -258,8 +234,7 @@ class Counts:
         """Attributes and covariates."""
         if self.info is not None:
             return [*self.info.attributes, *self.info.covariates]
-        sums = {n for name in (*self.values, SHARE) for n in (name, squares_column(name))}
-        return [one for one in self.rows.columns if one not in {FAMILY, LEVEL, USERS, *sums}]
+        return [one for one in self.rows.columns if one not in {FAMILY, LEVEL, USERS, *self._sums}]
 
     @property
     def values(self) -> list[str]:
@@ -267,10 +242,13 @@ class Counts:
         columns = self.rows.columns
         return [one for one in columns if one != SHARE and squares_column(one) in columns]
 
+    @property
+    def _sums(self) -> list[str]:
+        return [n for name in (*self.values, SHARE) for n in (name, squares_column(name))]
+
     def summed(self) -> Counts:
-        """The same with one row for users who are alike, in an order of their own."""
-        sums = [n for name in (*self.values, SHARE) for n in (name, squares_column(name))]
-        numbers = [name for name in (USERS, *sums) if name in self.rows.columns]
+        """The same with one row for each combination of keys and level, sorted."""
+        numbers = [name for name in (USERS, *self._sums) if name in self.rows.columns]
         keys = [FAMILY, *self.keys, LEVEL]
         rows = (
             self.rows.group_by(keys)
@@ -342,9 +320,8 @@ def with_info(counts: Counts, better: Mapping[str, bool]) -> Counts:
                 )
             if name in metrics:
                 raise InputError(f"{where}: '{plain(name)}' is in two families.")
-            known = _metric_called(name)
             metrics[name] = describe_metric(
-                metric_of_column(name, {}, "the counts") if known is None else known,
+                _find_known(name) or metric_of_column(name, {}, "the counts"),
                 float(mine[USERS].sum()),
                 float(mine.filter(pl.col(name).is_null())[USERS].sum()),
                 better,
@@ -379,27 +356,28 @@ def with_info(counts: Counts, better: Mapping[str, bool]) -> Counts:
 
 
 def _refuse_aside(counts: Counts, metrics: Iterable[str], better: Mapping[str, bool]) -> None:
-    """Refuse what would be left aside: sums of no family, and ends of metrics that are known."""
-    for name in counts.rows.columns:
-        wrong = ""
-        if name.endswith("^2") and name.removesuffix("^2") not in counts.rows.columns:
-            wrong = f"has no column '{plain(name.removesuffix('^2'))}'"
-        elif name in counts.values and name not in metrics:
-            wrong = "is in no family, so its sums would be left out"
-        elif name in counts.keys and _metric_called(name) is not None:
-            wrong = f"has no column '{plain(squares_column(name))}' with the sums of squares"
-        if wrong:
+    """Refuse sums of no family, and better ends of other metrics or of those that have one."""
+    for name in counts.values:
+        if name not in metrics:
             raise InputError(
-                f"{counts.where}: '{plain(name)}' {wrong}. Add it, or drop the column."
+                f"{counts.where}: '{plain(name)}' is in no family, so its sums would be left out. "
+                "Add it, or drop the column."
             )
     for name in better:
         if name not in metrics:
             raise unknown_name("metric in these counts", name, metrics)
-        known = _metric_called(name)
+        known = _find_known(name)
         if known is not None and known.metric.higher_is_better is not None:
             raise InputError(
                 f"{spell('better')}: which end of {plain(name)} is better is known. Leave it out."
             )
+
+
+def _find_known(name: str) -> MetricAtK | None:
+    """The metric of this name, or None."""
+    with suppress(FairRecError):
+        return parse_metric(name)
+    return None
 
 
 def _refuse_beyond(
@@ -415,14 +393,6 @@ def _refuse_beyond(
             f"{beyond[0]:g} in a row ({len(beyond):,} such rows). Give the sum over its users, or "
             "another name to another metric."
         )
-
-
-def _metric_called(name: str) -> MetricAtK | None:
-    """The metric that FairRec knows by this name, or None."""
-    try:
-        return parse_metric(name)
-    except FairRecError:
-        return None
 
 
 def _kind(dtype: pl.DataType) -> ValueKind:
