@@ -7,13 +7,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from enum import Enum
-from itertools import chain
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from fairrec.core.errors import InputError, is_panic, plain
+from fairrec.core.errors import InputError, plain
 
 EXACT_BITS: dict[Any, int] = {pl.Float64(): 53, pl.Float32(): 24}
 """Up to 2 to this power every whole number is a float of its own; of half floats to 11."""
@@ -110,31 +109,24 @@ class PandasFrame(Source):
     """
 
     def __init__(self, frame: Any, where: str) -> None:
-        self._where, index = where, frame.index
-        levels = [level for level in index.names if level is not None and level not in frame]
-        names = [str(name) for name in (*levels, *frame.columns)]
-        for column, number in Counter(names).items():
-            if number > 1:
-                raise InputError(
-                    f"{where}: {number} columns are named {plain(repr(column))}. Give each a name "
-                    "of its own."
-                )
-        columns = chain(
-            (index.get_level_values(level).to_series() for level in levels),
-            (frame.iloc[:, at] for at in range(frame.shape[1])),
-        )
-        self._columns = dict(zip(names, columns, strict=True))
-        self.columns = names
-        is_numbered = type(index).__name__ == "RangeIndex" or None not in index.names
-        self.hint = (
-            ""
-            if is_numbered
-            else "The index of the data frame has no name: if it holds the ids, make it a column "
-            "with frame.rename_axis('user_id').reset_index()."
-        )
+        self._where = where
+        levels = [name for name in frame.index.names if name is not None and name not in frame]
+        self._frame = frame.reset_index(levels) if levels else frame
+        self.columns = [str(name) for name in self._frame.columns]
+        twice = [name for name, number in Counter(self.columns).items() if number > 1]
+        if twice:
+            raise InputError(
+                f"{where}: several columns are named {plain(repr(twice[0]))}. Give each a name of "
+                "its own."
+            )
+        if type(frame.index).__name__ != "RangeIndex" and None in frame.index.names:
+            self.hint = (
+                "The index of the data frame has no name: if it holds the ids, make it a column "
+                "with frame.rename_axis('user_id').reset_index()."
+            )
 
     def kinds(self) -> Mapping[str, pl.DataType]:
-        """The type of each column, found by converting it; those of mixed kinds are left out."""
+        """The type of each column, found by converting it; columns that cannot be are left out."""
         found = {}
         for column in self.columns:
             with suppress(InputError):
@@ -143,16 +135,12 @@ class PandasFrame(Source):
 
     def read(self, columns: Mapping[str, str], roles: Mapping[str, Role]) -> pl.DataFrame:
         """Some columns, as Polars has them."""
-        read = {column: self._converted(column) for column in {*columns.values()}}
-        return pl.DataFrame([read[column].alias(name) for name, column in columns.items()])
+        return pl.DataFrame({name: self._converted(column) for name, column in columns.items()})
 
     def _converted(self, column: str) -> pl.Series:
         try:
-            return _from_pandas(self._columns[column])
-        except BaseException as error:
-            # pandas and Polars each have errors of their own for values that do not fit
-            if not (isinstance(error, Exception) or is_panic(error)):
-                raise
+            return _from_pandas(self._frame.iloc[:, self.columns.index(column)])
+        except Exception as error:
             reason = (str(error).strip() or repr(error)).splitlines()[0].rstrip(".")
             raise InputError(
                 f"{self._where}: column {plain(repr(column))} cannot be read: "
@@ -184,37 +172,19 @@ def _from_pandas(column: Any) -> pl.Series:
     return _from_objects(values.tolist())
 
 
-def _from_objects(values: Sequence[Any]) -> pl.Series:
-    """Python objects of one kind; None is a gap."""
-    kinds = {*map(type, values)} - {type(None)}
-    if kinds and kinds <= {list, tuple, np.ndarray}:
-        return _from_lists(values, has_arrays=np.ndarray in kinds)
-    is_mixed = len(kinds) > 1 and all(issubclass(kind, int | float | np.number) for kind in kinds)
-    found = pl.Series(values, dtype=pl.Float64 if is_mixed else None)
-    if found.dtype != pl.Object and not isinstance(found.dtype, pl.Struct):
-        return found
-    # ids such as a UUID, and intervals and periods of pandas, are named by their text
-    shown = next(one for one in values if one is not None)
-    if not {kind.__name__ for kind in kinds} <= {"UUID", "ObjectId", "Interval", "Period"}:
-        raise InputError(f"it holds {plain(repr(shown), 40)} ({type(shown).__name__}).")
-    return pl.Series([None if one is None else str(one) for one in values], dtype=pl.String)
-
-
-def _from_lists(values: Sequence[Any], has_arrays: bool) -> pl.Series:
-    """Lists and arrays in the cells; Polars alone would give all of them the type of the first."""
-    lists = [one for one in values if one is not None]
-    flat = np.concatenate(lists) if has_arrays else None
-    if flat is not None and flat.dtype.kind in "biuf":
-        items = pl.Series(flat.astype(flat.dtype.newbyteorder("=")))
-    else:
-        items = _from_objects([*chain.from_iterable(lists)])
-    row = pl.Series("row", range(len(values)))
-    lengths = [0 if one is None else len(one) for one in values]
-    cells = pl.DataFrame({"row": np.repeat(row, lengths), "list": items})
-    found = cells.group_by("row", maintain_order=True).agg("list")
-    rows = pl.DataFrame({"row": row, "is_gap": [one is None for one in values]})
-    rows = rows.join(found, on="row", how="left", maintain_order="left")
-    return rows.select(pl.when(~pl.col("is_gap")).then(pl.col("list").fill_null([]))).to_series()
+def _from_objects(values: list[Any]) -> pl.Series:
+    """Python objects of one kind, or lists or arrays of them; None is a gap."""
+    arrays = [one for one in values if isinstance(one, np.ndarray)]
+    values = [one.tolist() if isinstance(one, np.ndarray | np.generic) else one for one in values]
+    found = pl.Series(values, strict=False)
+    if found.dtype == pl.Object:
+        # UUIDs, intervals and periods are named by their text
+        return pl.Series([None if one is None else str(one) for one in values], dtype=pl.String)
+    if found.null_count() > values.count(None):
+        raise InputError(f"its values are of several kinds, of which {found.dtype} is one.")
+    if arrays and np.result_type(*arrays) == np.float32:
+        return found.cast(pl.List(pl.Float32))
+    return found
 
 
 def _by_narwhals(source: Any, name: str) -> pl.LazyFrame:

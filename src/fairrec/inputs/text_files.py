@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -13,7 +12,6 @@ import polars as pl
 from fairrec.core.errors import InputError, plain
 from fairrec.inputs.frames import Role, Source
 from fairrec.inputs.ids import whole_or_text
-from fairrec.inputs.notes import CHECK_FIRST
 
 SEPARATORS = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "'|'"}
 """What may stand between two fields, in words."""
@@ -49,27 +47,20 @@ class TextFile(Source):
         if first is None:
             raise pl.exceptions.NoDataError("the file is empty")
         self._separator, header = _split_header(first, usual)
-        for name, number in Counter(header).items():
-            if name and number > 1:
-                raise InputError(
-                    f"{where}: {number} columns are named {plain(repr(name))}. Give each a name of "
-                    f"its own. {_NAMED_COLUMNS}"
-                )
+        named = [name for name in header if name]
+        if twice := [name for name in named if named.count(name) > 1]:
+            raise InputError(
+                f"{where}: several columns are named {plain(repr(twice[0]))}. Give each a name of "
+                f"its own. {_NAMED_COLUMNS}"
+            )
         self.columns = self._scan().collect_schema().names()
-        self.hint = ""
         if value := next((name for name in header if _is_number(name)), None):
             self.hint = f"{plain(repr(value))} looks like data. {_NAMED_COLUMNS}"
         if len(self.columns) == 1:
             known = ", ".join(SEPARATORS.values())
             self.hint = f"The file has one column: fields are separated by one of {known}."
         self._n_blank: int | None = None
-        self._n_like_rows = 0
         self.notes: list[str] = []
-        if len(self.columns) > 1 and self._separator not in usual:
-            self.notes.append(
-                f"{where}: fields are separated by {SEPARATORS[self._separator]}, "
-                f"not by {SEPARATORS[usual[0]]}"
-            )
 
     def kinds(self) -> Mapping[str, pl.DataType]:
         """What the text in each column stands for, found by reading all of it."""
@@ -98,7 +89,7 @@ class TextFile(Source):
         """Some columns as text, or as numbers where all of those that shall be are."""
         picked = [pl.col(column).alias(name) for name, column in columns.items()]
         if self._n_blank is None:
-            self._n_blank, self._n_like_rows = refuse_ragged(
+            self._n_blank = refuse_ragged(
                 self._source, self._where, self._separator, len(self.columns)
             )
         try:
@@ -109,15 +100,7 @@ class TextFile(Source):
                 raise
             rows = self._scan().select(picked).collect()
         # blank lines at the end are no rows; elsewhere, something may be missing
-        rows = rows.head(rows.height - self._n_blank)
-        if (n_lost := self._n_like_rows - rows.height) > 0:
-            self.notes.append(
-                f"{CHECK_FIRST}{self._where}: {n_lost:,} lines that look like rows stand within "
-                "quotes. If a quote was left open, these rows are lost: close it, or write a quote "
-                "within a field twice"
-            )
-            self._n_like_rows = 0
-        return rows
+        return rows.head(rows.height - self._n_blank)
 
     def _scan(self, numbers: Sequence[str] = ()) -> pl.LazyFrame:
         return pl.scan_csv(
@@ -164,27 +147,23 @@ def _scan_lines(source: Path | bytes) -> pl.LazyFrame:
     return lines.select(pl.col("line").str.strip_chars_end("\r").fill_null(""))
 
 
-def refuse_ragged(
-    source: Path | bytes, where: str, separator: str, n_fields: int
-) -> tuple[int, int]:
-    """Refuse lines of other length than the header; how many at the end are blank.
+def refuse_ragged(source: Path | bytes, where: str, separator: str, n_fields: int) -> int:
+    """Refuse lines of other length than the header; the number of blank lines at the end.
 
-    Polars fills up short lines without a word. Where a field goes on over lines, it is left alone,
-    and the second number is that of lines below the header with as many fields; else 0.
+    Polars fills up short lines silently. A file with a field over several lines is left to it.
     """
     # to the reader, quotes are such at the start of a field alone
     bare = pl.col("line").str.replace_all(rf"(^|[{separator}]){_QUOTED}", "${1}")
-    fields = bare.str.count_matches(separator, literal=True) + 1
     is_some = pl.col("line").str.len_bytes() > 0
     is_ragged = pl.col("is_some") & (pl.col("fields") != n_fields)
     found = (
         _scan_lines(source)
-        .select(is_some=is_some, bare=bare, fields=fields)
+        .select(is_some=is_some, bare=bare)
+        .with_columns(fields=pl.col("bare").str.count_matches(separator, literal=True) + 1)
         .with_row_index("row")
         .select(
             is_open=pl.col("bare").str.contains('"', literal=True).any(),
             n_ragged=is_ragged.sum(),
-            n_like_rows=(pl.col("is_some") & (pl.col("fields") == n_fields)).sum() - 1,
             row=pl.col("row").filter(is_ragged).first(),
             fields=pl.col("fields").filter(is_ragged).first(),
             n_blank=pl.len() - 1 - pl.col("row").filter(pl.col("is_some")).last(),
@@ -198,7 +177,7 @@ def refuse_ragged(
             f"{n_fields:,} ({found['n_ragged']:,} such rows). Fix the line, delete it if it is a "
             "comment, or put quotes around a field that holds the separator."
         )
-    return int(found["n_blank"]), int(found["n_like_rows"]) if found["is_open"] else 0
+    return int(found["n_blank"])
 
 
 def parse_text(
@@ -227,19 +206,14 @@ def parse_text(
 def _without_markers(
     text: pl.Series, column: str, markers: tuple[str, ...]
 ) -> tuple[pl.Series, list[str]]:
-    """The text with null for what stands for no value, and how often which one did."""
+    """The text with null for what stands for no value, and a note on such markers."""
     is_marker = text.is_in(markers)
-    if not is_marker.any():
-        return text, []
     # an empty field is empty, quoted or not
-    named = text.filter(is_marker & (text != ""))
+    named = text.filter(is_marker & (text != "")).unique().sort()
     notes = []
-    if n := len(named):
-        which = " or ".join(f"'{marker}'" for marker in named.unique().sort())
-        notes.append(
-            f"{n:,} value{'s are' if n > 1 else ' is'} {which} in column '{plain(column)}', taken "
-            "as missing"
-        )
+    if len(named):
+        which = " and ".join(f"'{marker}'" for marker in named)
+        notes.append(f"{which} in column '{plain(column)}' is taken as missing")
     return text.set(is_marker.fill_null(value=False), None), notes
 
 
