@@ -174,16 +174,17 @@ def _from_pandas(column: Any) -> pl.Series:
 
 def _from_objects(values: list[Any]) -> pl.Series:
     """Python objects of one kind, or lists or arrays of them; None is a gap."""
-    arrays = [one for one in values if isinstance(one, np.ndarray)]
-    values = [one.tolist() if isinstance(one, np.ndarray | np.generic) else one for one in values]
+    of_numpy = [one for one in values if isinstance(one, np.ndarray | np.generic)]
+    if of_numpy:
+        values = [one.tolist() if hasattr(one, "tolist") else one for one in values]
     found = pl.Series(values, strict=False)
     if found.dtype == pl.Object:
         # UUIDs, intervals and periods are named by their text
         return pl.Series([None if one is None else str(one) for one in values], dtype=pl.String)
     if found.null_count() > values.count(None):
         raise InputError(f"its values are of several kinds, of which {found.dtype} is one.")
-    if arrays and np.result_type(*arrays) == np.float32:
-        return found.cast(pl.List(pl.Float32))
+    if {one.dtype for one in of_numpy} == {np.dtype(np.float32)}:
+        return found.cast(pl.List(pl.Float32) if found.dtype == pl.List else pl.Float32)
     return found
 
 
