@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from datetime import date, timedelta
+from datetime import date
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -42,14 +42,10 @@ def _attribute(values: Any) -> Attribute:
 
 
 def test_notes_on_attributes_of_items_say_items():
-    kinds = [None, " a", *map(str, range(30))]
-    frame = pl.DataFrame({"item_id": range(32), "x": kinds, "y": ["en", *["fr"] * 30, "en|fr"]})
-    items = read_users(Table(frame, "items"), ["x", "y"])
-    notes = [note for one in items.attributes(np.arange(32)) for note in one.warnings]
-    assert len(notes) == 3
-    assert all(" of 32 items" in note or " for 31 items" in note for note in notes)
-    with pytest.raises(InputError, match="one value an item"):
-        read_users(Table(frame.with_columns(y=[["fr"]] * 32), "items"), ["y"])
+    frame = pl.DataFrame({"item_id": range(32), "x": [None, " a", *map(str, range(30))]})
+    items = read_users(Table(frame, "items"), ["x"])
+    (missing, many) = items.attributes(np.arange(32))[0].warnings
+    assert " of 32 items" in missing and " for 31 items" in many
 
 
 @pytest.mark.parametrize(
@@ -82,19 +78,12 @@ def test_values_come_back_as_they_are(values: list[Any], better: Any, worse: Any
     assert set(result.per_user["x"]) == {str(better), str(worse)}
 
 
-@pytest.mark.parametrize(
-    ("kind", "order"),
-    [
-        (pl.Categorical, ("a", "b", "z", MISSING)),
-        (pl.Enum(["z", "b", "a"]), ("z", "b", "a", MISSING)),
-    ],
-    ids=str,
-)
-def test_categories_are_text_in_their_order_or_that_of_text(kind: Any, order: tuple[str, ...]):
+def test_categories_are_text_in_their_order_or_that_of_text():
     values = ["b", "a", None, "z"]
-    attribute = _attribute(pl.Series(values, dtype=kind))
-    assert attribute.values == order
-    assert [order[code] for code in attribute.codes] == [value or MISSING for value in values]
+    assert _attribute(pl.Series(values, dtype=pl.Categorical)).values == ("a", "b", "z", MISSING)
+    in_order = _attribute(pl.Series(values, dtype=pl.Enum(["z", "b", "a"])))
+    assert in_order.values == ("z", "b", "a", MISSING)
+    assert in_order.codes.tolist() == [1, 2, 3, 0]
 
 
 @pytest.mark.parametrize(
@@ -119,29 +108,20 @@ def test_missing_values_are_a_value_of_their_own_behind_all_others(values: list[
     )
 
 
-def test_missing_values_are_said_in_the_result_and_form_a_group():
-    predictions, users = two_groups(x=["a", None] * 4, y=[1.0, float("nan"), None, 2.0] * 2)
-    result = audit(predictions, users, "x,y")
+def test_missing_values_form_a_group():
+    predictions, users = two_groups(x=["a", None] * 4)
+    result = audit(predictions, users, "x")
     assert result.summary.attributes["x"].n_missing == 4
-    assert result.summary.attributes["y"].n_missing == 4
-    assert (
-        "attribute 'x' is missing for 4 of 8 users; they form the value '(missing)'"
-        in result.warnings
-    )
-    assert any(warning.startswith("attribute 'y' is missing for 4") for warning in result.warnings)
     groups = result.groups("mrr").filter(pl.col("depth") == 1, pl.col("x") == MISSING)
-    assert groups["support"].to_list() == [4]
-    assert groups["value"].to_list() == [1 / 2]
+    assert (groups["support"].to_list(), groups["value"].to_list()) == ([4], [1 / 2])
     assert result.per_user["x"].to_list() == ["a", MISSING] * 4
-    assert json.loads(result.to_json())["attributes"]["x"]["n_missing"] == 4
 
 
-def test_the_text_for_missing_and_no_value_count_as_one_and_it_is_said():
+def test_the_text_for_missing_and_no_value_count_as_one():
     attribute = _attribute(["a", MISSING, None])
     assert attribute.values == (MISSING, "a")
     assert attribute.codes.tolist() == [1, 0, 0]
     assert attribute.n_missing == 1
-    assert any("count as one" in warning for warning in attribute.warnings)
 
 
 def test_users_without_predictions_are_left_out_and_counted():
@@ -197,21 +177,18 @@ def test_an_infinite_attribute_is_refused(others: list[float]):
         audit(predictions, users, "x")
 
 
-@pytest.mark.parametrize("by", ["user_id", "uid"])
-def test_the_user_id_is_no_attribute(by: str):
+@pytest.mark.parametrize("how", ["", ":1", ":q5", ":first"])
+def test_the_user_id_is_no_attribute(how: str):
     predictions, users = two_groups()
-    with pytest.raises(InputError, match=f"'{by}' is the user id itself"):
-        audit(predictions, users.rename({"user_id": by}), by)
-    for how in ("1", "q5", "first"):
-        with pytest.raises(InputError, match=f"'{by}' is the user id itself"):
-            audit(predictions, users.rename({"user_id": by}), f"{by}:{how}")
-        with pytest.raises(InputError, match=f"'{by}' is the user id itself"):
-            audit(predictions, users.rename({"user_id": by}), "group", adjust_for=f"{by}:{how}")
+    users = users.rename({"user_id": "uid"})
+    for options in ({"by": f"uid{how}"}, {"by": "group", "adjust_for": f"uid{how}"}):
+        with pytest.raises(InputError, match="'uid' is the user id itself"):
+            audit(predictions, users, **options)
 
 
 @pytest.mark.parametrize(
     "name",
-    ["favourite colour", "âge", "年齢", "home:town", "age:10", "a.b", "=x", "literal", "x|y", "📎"],
+    ["favourite colour", "年齢", "home:town", "age:10", "a.b", "=x", "literal", "x|y", "📎"],
 )
 def test_an_attribute_may_have_any_name(name: str):
     predictions, users = two_groups(**{name: ["a", "b"] * 4, "other": [1, 2, 3, 4] * 2})
@@ -222,12 +199,9 @@ def test_an_attribute_may_have_any_name(name: str):
     assert [*result.summary.attributes] == [name, "other"]
 
 
-def test_a_column_whose_name_looks_like_a_binning_is_taken_as_it_is():
+def test_a_column_whose_name_has_a_colon_is_taken_as_it_is_or_binned():
     predictions, users = two_groups(**{"age:10": ["a", "b"] * 4, "age": [1, 50] * 4})
     assert audit(predictions, users, "age:10").gap("mrr").advantaged.group == {"age:10": "a"}
-
-
-def test_an_attribute_with_a_colon_in_its_name_can_be_binned():
     predictions, users = two_groups(**{"a:b": [1, 11] * 4})
     assert audit(predictions, users, "a:b:10").gap("mrr").advantaged.group == {"a:b": "0-9"}
 
@@ -310,7 +284,8 @@ def test_users_of_a_part_are_sorted_and_have_their_attributes(tmp_path: Path):
 
     def some(stop: int) -> UsersSlice:
         file = tmp_path / f"users-{stop}.parquet"
-        pl.DataFrame({"id": USERS["user_id"], **columns})[:stop].write_parquet(file)
+        ids = USERS["user_id"]
+        pl.DataFrame({"id": ids, "key": ids, **columns})[:stop].write_parquet(file)
         return UsersSlice("users", file, (file,), columns=("user_id", "age"), attributes=found)
 
     mine = read_users(Table(some(3), "users"), ["age:10"])
@@ -379,11 +354,9 @@ def test_lists_are_refused_with_the_choice_and_joined_text_is_noted():
         made(LISTS, None)
     columns, note = split_values(pl.Series(LANGUAGES), "lang", None, "users.csv")
     assert columns["lang"].to_list() == LANGUAGES
-    assert note is not None and "in the text of 1 of 4 users" in note
-    assert "lang:first or lang:each" in note
-    for values in (["a", "b"], [1, 2], [None, None]):
-        columns, note = split_values(pl.Series(values), "lang", None, "users.csv")
-        assert ([*columns], columns["lang"].to_list(), note) == (["lang"], values, None)
+    assert note is not None and "lang:first or lang:each" in note
+    columns, note = split_values(pl.Series(["a", "b"]), "lang", None, "users.csv")
+    assert (columns["lang"].to_list(), note) == (["a", "b"], None)
 
 
 def test_too_many_values_are_not_made_attributes():
@@ -393,20 +366,6 @@ def test_too_many_values_are_not_made_attributes():
     assert len(made(values[1:], "each")) == MOST_EACH
     with pytest.raises(InputError, match="0 different values"):
         made(pl.Series([None, None], dtype=pl.String), "each")
-
-
-@pytest.mark.parametrize(
-    ("values", "kind"),
-    [
-        (pl.Series([b"\xff", b"a"]), "Binary"),
-        (pl.Series([[b"\xff"], [b"a"]]), "List"),
-        (pl.Series([{"a": 1}, {"a": 2}]), "Struct"),
-        (pl.Series([timedelta(1), timedelta(2)]), "Duration"),
-    ],
-)
-def test_what_cannot_be_text_is_refused(values, kind):
-    with pytest.raises(InputError, match=f"attribute 'lang' holds {kind}"):
-        made(values, "each")
 
 
 @pytest.mark.parametrize("values", [[1.5, float("nan")], [[1.5], [float("nan")]]])
@@ -427,8 +386,7 @@ def test_an_audit_takes_each_value_as_an_attribute(values):
     # users 0, 2, 4, 6 have fr, and all of them are served at the first place
     assert (groups["support"].to_list(), groups["value"].to_list()) == ([4], [1.0])
     assert result.warnings == (
-        "attribute 'lang' has several values for 3 of 8 users in the table; groups have one of "
-        "the values, or several, or lack one",
+        "attribute 'lang' has several values for 3 of 8 users in the table, taken as lang:each",
     )
 
 
@@ -450,10 +408,6 @@ def test_an_audit_takes_the_first_value():
     predictions, users = two_groups(lang=EIGHT)
     first = audit(predictions, users, "lang:first")
     assert first.per_user["lang"].to_list() == ["fr", "en", "fr", "en", "de", "en", "fr", "de"]
-    assert first.warnings == (
-        "attribute 'lang' has several values for 3 of 8 users in the table; the first of each "
-        "counts",
-    )
 
 
 def test_an_attribute_that_a_value_becomes_may_not_be_there_already():

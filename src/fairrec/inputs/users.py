@@ -31,11 +31,8 @@ MISSING = "(missing)"
 
 OTHER = "(other)"
 """The value of a user whose own is not told, because too few are like this user."""
-HOW = {
-    "first": "the first of each counts",
-    "each": "groups have one of the values, or several, or lack one",
-}
-"""What may become of several values, in words."""
+MULTIVALUED = ("first", "each")
+"""What becomes of several values: the first counts, or each is an attribute of its own."""
 MARK = "|"
 MOST_EACH = 50
 """So many values of one column may become attributes of their own."""
@@ -43,8 +40,6 @@ HAS, LACKS = "yes", "no"
 OPEN, CLOSE = "[", "]"
 """Around the value in the name of an attribute that was made of it: `lang[en]`."""
 _MANY_NUMBERS, _MANY_TEXTS, _LEAST_TEXTS = 50, 1000, 20
-
-
 _ENOUGH_EACH = 100
 """With so many users for each value, on average, many values need no advice."""
 
@@ -55,7 +50,7 @@ class AttributeSpec:
 
     Parameters
     ----------
-    several : what becomes of several values, where that was said
+    several : what becomes of several values; None for an attribute of one value
     warnings : what the reader should know about the column
     is_further : whether the column became other attributes before, of which this one says no more
     unit : what has a value of it each
@@ -103,20 +98,16 @@ class Attribute:
     def advice(self) -> str | None:
         """What to do where there are so many values that each may be a group of a few users."""
         known = [value for value in self.values if value != MISSING]
+        n_values = len(known)
         if self.binning is not None or not known:
             return None
-        n_values = len(known)
         if all(isinstance(value, int | float) for value in known):
             is_many, remedy = n_values > _MANY_NUMBERS, f"bin it: {self.name}:q5"
         else:
             is_id = n_values >= _LEAST_TEXTS and 2 * n_values > self.n_known
             is_many, remedy = is_id or n_values > _MANY_TEXTS, "group its values, or leave it out"
-        if not is_many:
-            return None
-        return (
-            f"attribute '{self.name}' has {n_values:,} different values for {self.n_known:,} "
-            f"{self.unit.many}; {remedy}"
-        )
+        values = f"attribute '{self.name}' has {n_values:,} different values"
+        return f"{values} for {self.n_known:,} {self.unit.many}; {remedy}" if is_many else None
 
 
 def multivalued_column(name: str, values: Iterable[object]) -> str | None:
@@ -268,75 +259,61 @@ def _with_one_value_each(
 
 def _parse_spec(text: str, table: Table) -> AttributeSpec:
     """`gender`, `age:10`, `langs:first`; a column whose name has a colon is taken as it is."""
-    column = table.attribute_column(text)
     name, colon, how = text.rpartition(":")
-    for said in (text, name) if column is None else (text,):
-        found = table.attribute_column(said)
-        if found is not None and found == table.find(table.key):
-            one = table.key.removesuffix("_id")
-            raise InputError(
-                f"Attribute '{plain(said)}' is the {one} id itself. Name attributes of {one}s."
-            )
-    if column is not None:
-        return AttributeSpec(text, column)
-    if colon:
-        column = table.attribute_column(name)
-        if column is not None and how in HOW:
-            return AttributeSpec(name, column, several=how)
-        if column is not None:
-            return AttributeSpec(name, column, parse_binning(how, text))
-    known = [column for column in table.columns if column != table.find(table.key)]
-    error = unknown_name("attribute", name if colon else text, known)
-    parts = re.split(r"\s+x\s+|\s*[*&+]\s*", text)
-    if len(parts) > 1 and all(table.attribute_column(part) is not None for part in parts):
-        several = spell("by", parts)
-        raise UnknownNameError(
-            f"{table.where}: No attribute '{plain(text)}'. Name each: {several}. Their "
-            "intersections are audited, too."
+    is_whole = not colon or table.attribute_column(text) is not None
+    name = text if is_whole else name
+    column = table.attribute_column(name)
+    if column is not None and column == table.find(table.key):
+        one = table.key.removesuffix("_id")
+        raise InputError(
+            f"Attribute '{plain(name)}' is the {one} id itself. Name attributes of {one}s."
         )
-    raise UnknownNameError(f"{table.where}: {error}{table.hint}")
+    if column is None:
+        parts = re.split(r"\s+x\s+|\s*[*&+]\s*", text)
+        if len(parts) > 1 and all(table.attribute_column(part) is not None for part in parts):
+            raise UnknownNameError(
+                f"{table.where}: No attribute '{plain(text)}'. Name each: {spell('by', parts)}. "
+                "Their intersections are audited, too."
+            )
+        known = [column for column in table.columns if column != table.find(table.key)]
+        error = unknown_name("attribute", name, known)
+        raise UnknownNameError(f"{table.where}: {error}{table.hint}")
+    if is_whole:
+        return AttributeSpec(name, column)
+    if how in MULTIVALUED:
+        return AttributeSpec(name, column, several=how)
+    return AttributeSpec(name, column, parse_binning(how, text))
 
 
 def split_values(
     values: pl.Series, name: str, how: str | None, where: str, unit: Unit = USERS
 ) -> tuple[dict[str, pl.Series], str | None]:
-    """The attributes that a column becomes, each with at most one value a user, and a note on it.
-
-    An error for lists of which it is not said what becomes of them, see `HOW`.
-    """
-    is_list = isinstance(values.dtype, pl.List | pl.Array)
+    """The attributes that a column becomes, each with one value a user at most, and a note."""
     choice = f"{plain(name)}:first or {plain(name)}:each"
-    if how is None and is_list:
+    if how is None and isinstance(values.dtype, pl.List | pl.Array):
         raise InputError(
             f"{where}: attribute '{plain(name)}' holds lists, and an attribute has one value "
             f"{unit.a}. Take the first of each, or make an attribute of each value: {choice}"
         )
     if how is None:
-        n_several = 0
-        if values.dtype == pl.String:
-            n_several = int(values.str.contains(MARK, literal=True).sum())
-        note = (
-            f"attribute '{name}' has '{MARK}' in the text of {n_several:,} of {len(values):,} "
-            f"{unit.many}, which counts as one value; to tell several apart: {choice}"
-        )
-        return {name: values}, note if n_several else None
+        is_text = values.dtype == pl.String
+        has_mark = is_text and bool(values.str.contains(MARK, literal=True).any())
+        note = f"attribute '{name}' has '{MARK}' in its text; for several values: {choice}"
+        return {name: values}, note if has_mark else None
     try:
         lists = list_values(values)
-        columns = (
-            {name: lists.list.first()}
-            if how == "first"
-            else _split_each(lists.cast(pl.List(pl.String)), name, where, unit)
-        )
+        if how == "first":
+            columns = {name: lists.list.first()}
+        else:
+            columns = _split_each(lists.cast(pl.List(pl.String)), name, where, unit)
     except pl.exceptions.PolarsError as error:
         raise InputError(
             f"{where}: attribute '{plain(name)}' holds {plain(values.dtype)}. Its values must be "
             "text, whole numbers or true/false."
         ) from error
     n_several = int((lists.list.len() > 1).sum())
-    note = (
-        f"attribute '{name}' has several values for {n_several:,} of {len(values):,} {unit.many} "
-        f"in the table; {HOW[how]}"
-    )
+    many = f"several values for {n_several:,} of {len(values):,} {unit.many}"
+    note = f"attribute '{name}' has {many} in the table, taken as {name}:{how}"
     return columns, note if n_several else None
 
 
@@ -361,13 +338,13 @@ def _split_each(lists: pl.Series, name: str, where: str, unit: Unit) -> dict[str
 
 def list_values(values: pl.Series) -> pl.Series:
     """The values of each user as a list without gaps; empty where a user has none."""
+    if isinstance(values.dtype, pl.Categorical | pl.Enum):
+        values = values.cast(pl.String)
     if values.dtype == pl.String:
         part = pl.element().str.strip_chars()
         values = values.str.split(MARK).list.eval(part.filter(part != ""))
     elif isinstance(values.dtype, pl.Array):
         values = values.arr.to_list()
-    elif isinstance(values.dtype, pl.Categorical | pl.Enum):
-        return list_values(values.cast(pl.String))
     elif isinstance(values.dtype, pl.Struct):
         raise pl.exceptions.InvalidOperationError("records are no values")
     elif not isinstance(values.dtype, pl.List):
@@ -390,33 +367,32 @@ def encode_attribute(values: pl.Series, spec: AttributeSpec, where: str) -> Attr
                 f"{where}: attribute '{plain(spec.name)}' has infinite values. Make them "
                 "finite or leave them empty."
             )
-    n_missing = values.null_count()
-    present = values.drop_nulls() if n_missing else values
-    warnings = [*spec.warnings]
+    present, n_missing = values.drop_nulls(), values.null_count()
+    known: list[Value]
     if spec.binning:
-        present_codes, labels = _bin_column(present, spec, where)
-        known: list[Value] = list(labels)
+        codes, labels = _bin_column(present, spec, where)
+        known = [*labels]
     else:
-        present = _as_plain_values(present, spec, where)
-        present_codes, distinct = encode(present)
+        codes, distinct = encode(_as_plain_values(present, spec, where))
         known = distinct.to_list()
-    if not n_missing:
-        return _attribute(spec, present_codes, known, 0, warnings)
-    if MISSING in known:
-        missing_code = known.index(MISSING)
-        warnings.append(f"attribute '{spec.name}': the text '{MISSING}' and no value count as one")
-    else:
-        missing_code = len(known)
-        known.append(MISSING)
-    codes = np.full(len(values), missing_code, dtype=np.int32)
-    codes[values.is_not_null().to_numpy()] = present_codes
-    # of the attributes that a column became, the first tells it for all
-    if not spec.is_further:
-        warnings.append(
-            f"attribute '{spec.name}' is missing for {n_missing:,} of {len(values):,} "
-            f"{spec.unit.many}; they form the value '{MISSING}'"
-        )
-    return _attribute(spec, codes, known, n_missing, warnings)
+    warnings = [*spec.warnings]
+    if n_missing:
+        # the text '(missing)' and no value count as one
+        missing_code = known.index(MISSING) if MISSING in known else len(known)
+        known += [MISSING] * (missing_code == len(known))
+        of_present, codes = codes, np.full(len(values), missing_code, dtype=np.int32)
+        codes[values.is_not_null().to_numpy()] = of_present
+        # of the attributes that a column became, the first has the note for all
+        if not spec.is_further:
+            warnings.append(
+                f"attribute '{spec.name}' is missing for {n_missing:,} of {len(values):,} "
+                f"{spec.unit.many}; they form the value '{MISSING}'"
+            )
+    binning = spec.binning.in_words if spec.binning else None
+    made = Attribute(spec.name, codes, tuple(known), n_missing, binning, unit=spec.unit)
+    if made.advice and made.n_known < _ENOUGH_EACH * len(known):
+        warnings.append(made.advice)
+    return replace(made, warnings=tuple(warnings))
 
 
 def _as_plain_values(present: pl.Series, spec: AttributeSpec, where: str) -> pl.Series:
@@ -426,48 +402,28 @@ def _as_plain_values(present: pl.Series, spec: AttributeSpec, where: str) -> pl.
         as_whole = present.cast(pl.Int64, strict=False)
         is_whole = not as_whole.null_count() and (as_whole.cast(pl.Float64) == present).all()
         return as_whole if is_whole else present
-    if kind.is_numeric() or kind == pl.Boolean:
+    # the text of an Enum has an order of its own
+    if kind.is_numeric() or kind == pl.Boolean or isinstance(kind, pl.Enum):
         return present
-    if isinstance(kind, pl.Enum):
-        return present  # text in an order of its own
     if isinstance(kind, pl.Datetime):
         present = present.dt.cast_time_unit("us")  # one text for a time, whatever its unit
-    try:
-        if not kind.is_nested():
-            return present.cast(pl.String)
-    except pl.exceptions.PolarsError:
-        pass
-    raise InputError(
-        f"{where}: attribute '{plain(spec.name)}' holds {plain(kind)}. "
-        f"An attribute has one value {spec.unit.a}: text, a whole number or true/false."
-    )
-
-
-def _attribute(
-    spec: AttributeSpec,
-    codes: CodeArray,
-    values: list[Value],
-    n_missing: int,
-    warnings: list[str],
-) -> Attribute:
-    binning = spec.binning.in_words if spec.binning else None
-    made = Attribute(spec.name, codes, tuple(values), n_missing, binning, unit=spec.unit)
-    if made.advice and made.n_known < _ENOUGH_EACH * len(values):
-        warnings.append(made.advice)
-    return replace(made, warnings=tuple(warnings))
+    if kind.is_nested() or kind == pl.Object:
+        raise InputError(
+            f"{where}: attribute '{plain(spec.name)}' holds {plain(kind)}. An attribute has one "
+            f"value {spec.unit.a}: text, a whole number or true/false."
+        )
+    return present.cast(pl.String)
 
 
 def _bin_column(present: pl.Series, spec: AttributeSpec, where: str) -> tuple[CodeArray, list[str]]:
     assert spec.binning is not None
     if not present.dtype.is_numeric() and len(present):
-        texts = present
-        if present.dtype == pl.String:
-            texts = present.filter(present.cast(pl.Float64, strict=False).is_null())
-        (shown,) = (texts if len(texts) else present).head(1).to_list()
+        is_text = present.dtype == pl.String
+        texts = present.filter(present.cast(pl.Float64, strict=False).is_null()) if is_text else []
+        shown = texts[0] if len(texts) else present[0]
         raise InputError(
-            f"{where}: attribute '{spec.name}' is not numeric (it holds "
-            f"{plain(repr(shown))}), so it cannot be binned. "
-            f"Name it without the binning: {spell('by', spec.name)}"
+            f"{where}: attribute '{spec.name}' is not numeric (it holds {plain(repr(shown))}), so "
+            f"it cannot be binned. Name it without the binning: {spell('by', spec.name)}"
         )
     try:
         return bin_numbers(present.cast(pl.Float64).to_numpy(), spec.binning)
@@ -514,7 +470,6 @@ class UsersSlice(RowSlice):
         specs = tuple(one.spec for one in of.values())
         refuse_repeated([spec.name for spec in specs])
         frame = self.scan().collect().sort("key")
-        # text, as codes are no numbers to be binned
         texts = (pl.col(f"audited {at}").cast(pl.String).alias(of[at].spec.name) for at in of)
         ids, keys = (frame[name].alias("user_id") for name in ("id", "key"))
         return CodedUsers(ids, keys, frame.select(texts), specs, self.where, frame, of)
@@ -557,24 +512,17 @@ def encode_attributes(
     for text in asked:
         specs, values = read_attribute(table, text)
         for spec in specs:
-            mine = of_all = encode_attribute(values[spec.name], spec, table.where)
-            if not is_audited.all():
-                audited = values[spec.name].filter(pl.Series(is_audited))
-                mine = encode_attribute(audited, spec, table.where)
-                columns[f"all {len(found)}"] = _narrow(of_all)
+            of_all = encode_attribute(values[spec.name], spec, table.where)
+            audited = values[spec.name].filter(pl.Series(is_audited))
+            mine = encode_attribute(audited, spec, table.where)
             codes = np.full(len(is_audited), -1, dtype=np.int32)
             codes[is_audited] = mine.codes
-            columns[f"audited {len(found)}"] = _narrow(replace(mine, codes=codes))
+            at = len(found)
+            for name, one in ((f"audited {at}", codes), (f"all {at}", of_all.codes)):
+                columns[name] = pl.Series(one).shrink_dtype()
             shared = (replace(one, codes=codes[:0]) for one in (mine, of_all))
             found.append(CodedAttribute(text, spec, *shared))
     return columns, tuple(found)
-
-
-def _narrow(attribute: Attribute) -> pl.Series:
-    """The codes, and -1, in as few bytes as they fit."""
-    n_values = len(attribute.values)
-    kind = np.int8 if n_values < 1 << 7 else np.int16 if n_values < 1 << 15 else np.int32
-    return pl.Series(attribute.codes.astype(kind))
 
 
 def users_sum(ids: pl.Series, labels: Iterable[pl.Series]) -> str:
