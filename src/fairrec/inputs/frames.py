@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from enum import Enum
 from typing import Any
 
@@ -97,8 +95,8 @@ def open_frame(source: Any, name: str) -> Source:
     return Rows(_by_narwhals(source, name))
 
 
-class PandasFrame(Source):
-    """A frame of pandas, converted column by column where it is read, with or without pyarrow.
+class PandasFrame(Rows):
+    """A frame of pandas, converted with or without pyarrow.
 
     Levels of the index that have a name are columns too.
 
@@ -109,44 +107,31 @@ class PandasFrame(Source):
     """
 
     def __init__(self, frame: Any, where: str) -> None:
-        self._where = where
         levels = [name for name in frame.index.names if name is not None and name not in frame]
-        self._frame = frame.reset_index(levels) if levels else frame
-        self.columns = [str(name) for name in self._frame.columns]
-        twice = [name for name, number in Counter(self.columns).items() if number > 1]
-        if twice:
-            raise InputError(
-                f"{where}: several columns are named {plain(repr(twice[0]))}. Give each a name of "
-                "its own."
-            )
         if type(frame.index).__name__ != "RangeIndex" and None in frame.index.names:
             self.hint = (
                 "The index of the data frame has no name: if it holds the ids, make it a column "
                 "with frame.rename_axis('user_id').reset_index()."
             )
+        columns: dict[str, pl.Series] = {}
+        for name, column in frame.reset_index(levels).items():
+            if str(name) in columns:
+                raise InputError(
+                    f"{where}: several columns are named {plain(repr(str(name)))}. Give each a "
+                    "name of its own."
+                )
+            columns[str(name)] = _convert_column(column, where)
+        super().__init__(pl.LazyFrame(columns))
 
-    def kinds(self) -> Mapping[str, pl.DataType]:
-        """The type of each column, found by converting it; columns that cannot be are left out."""
-        found = {}
-        for column in self.columns:
-            with suppress(InputError):
-                found[column] = self._converted(column).dtype
-        return found
 
-    def read(self, columns: Mapping[str, str], roles: Mapping[str, Role]) -> pl.DataFrame:
-        """Some columns, as Polars has them."""
-        return pl.DataFrame({name: self._converted(column) for name, column in columns.items()})
-
-    def _converted(self, column: str) -> pl.Series:
-        try:
-            return _from_pandas(self._frame.iloc[:, self.columns.index(column)])
-        except Exception as error:
-            reason = (str(error).strip() or repr(error)).splitlines()[0].rstrip(".")
-            raise InputError(
-                f"{self._where}: column {plain(repr(column))} cannot be read: "
-                f"{plain(reason, 300)}. Give it one kind of value, for example all text: "
-                ".astype(str)."
-            ) from error
+def _convert_column(column: Any, where: str) -> pl.Series:
+    try:
+        return _from_pandas(column)
+    except Exception as error:
+        raise InputError(
+            f"{where}: column {plain(repr(column.name))} cannot be read: {plain(error, 300)}. "
+            "Give it one kind of value, for example all text: .astype(str)."
+        ) from error
 
 
 def _from_pandas(column: Any) -> pl.Series:
@@ -182,7 +167,7 @@ def _from_objects(values: list[Any]) -> pl.Series:
         # UUIDs, intervals and periods are named by their text
         return pl.Series([None if one is None else str(one) for one in values], dtype=pl.String)
     if found.null_count() > values.count(None):
-        raise InputError(f"its values are of several kinds, of which {found.dtype} is one.")
+        raise TypeError(f"its values are of several kinds, of which {found.dtype} is one")
     if {one.dtype for one in of_numpy} == {np.dtype(np.float32)}:
         return found.cast(pl.List(pl.Float32) if found.dtype == pl.List else pl.Float32)
     return found

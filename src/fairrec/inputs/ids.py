@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 import polars as pl
 
@@ -95,29 +93,11 @@ def encode(values: pl.Series) -> tuple[CodeArray, pl.Series]:
             is_present[slots] = True
             codes = (np.cumsum(is_present, dtype=np.int32) - np.int32(1))[slots]
             return codes, pl.Series(values.name, np.flatnonzero(is_present) + low, values.dtype)
-    if len(values) and values.dtype == pl.String and not values.null_count():
-        return _encode_numbered(values.cast(pl.Categorical), _sort_distinct)
     distinct = values.unique().sort()
+    if values.dtype == pl.String and not values.null_count():
+        codes = values.cast(pl.Enum(distinct)).to_physical()
+        return codes.cast(pl.Int32).to_numpy(), distinct
     return find_positions(values, distinct), distinct
-
-
-def _encode_numbered(
-    texts: pl.Series, encode_distinct: Callable[[pl.Series], tuple[CodeArray, pl.Series]]
-) -> tuple[CodeArray, pl.Series]:
-    """The same for categories, which have numbers: only different texts are looked at."""
-    numbers = texts.to_physical()
-    rows = numbers.arg_unique()
-    codes, distinct = encode_distinct(texts.gather(rows).cast(pl.String))
-    code_of_number = np.zeros(int(numbers.max() or 0) + 1, dtype=np.int32)  # type: ignore[arg-type]
-    code_of_number[numbers.gather(rows).to_numpy()] = codes
-    return code_of_number[numbers.to_numpy()], distinct
-
-
-def _sort_distinct(texts: pl.Series) -> tuple[CodeArray, pl.Series]:
-    order = texts.arg_sort()
-    codes = np.empty(len(texts), dtype=np.int32)
-    codes[order.to_numpy()] = np.arange(len(texts), dtype=np.int32)
-    return codes, texts.gather(order)
 
 
 def _has_room(low: int, high: int, n_ids: int) -> bool:
@@ -125,18 +105,8 @@ def _has_room(low: int, high: int, n_ids: int) -> bool:
 
 
 def encode_ids(ids: pl.Series, where: str) -> tuple[CodeArray, pl.Series]:
-    """Codes from 0 in the order of the sorted distinct ids, and those ids as they are compared.
-
-    Where the column has numbers for its texts already, only different texts are looked at.
-
-    >>> codes, keys = encode_ids(pl.Series(["b", "a", "b"], dtype=pl.Categorical), "here")
-    >>> codes.tolist(), keys.to_list()
-    ([1, 0, 1], ['a', 'b'])
-    """
-    if not isinstance(ids.dtype, pl.Categorical | pl.Enum) or ids.null_count():
-        return encode(ids_as_integers_or_text(ids, where))
-    # two texts may be one id: '1' and '1.0'
-    return _encode_numbered(ids, lambda texts: encode(ids_as_integers_or_text(texts, where)))
+    """Codes from 0 in the order of the sorted distinct ids, and those ids as they are compared."""
+    return encode(ids_as_integers_or_text(ids, where))
 
 
 def list_bounds(lengths: IntArray) -> IntArray:
