@@ -329,7 +329,7 @@ def test_labels_beside_recommendations_are_not_looked_at_and_it_is_said():
     lists = SERVED.recommendations().with_columns(label=1)
     result = audit(lists, USERS, "group", test=SERVED.test(), metrics="recall@2")
     assert values_of(result, "recall@2", [*"ab"]) == [1, 0]
-    said = "the labels in the predictions table are not looked at: the test table says what is "
+    said = "the labels in the predictions table are not used: the test table says what is "
     assert f"{said}relevant" in result.warnings
 
 
@@ -337,7 +337,7 @@ def test_labels_beside_recommendations_are_not_looked_at_and_it_is_said():
     ("options", "says"),
     [
         ({"missing_lists": "drop", "test": None}, r"missing_lists='drop' is about users with held"),
-        ({"values": USERS}, r"values stands for itself: leave out the predictions table"),
+        ({"values": USERS}, r"values are measured already. Leave out predictions"),
         ({"gain": "rating", "test": None}, r"gain='rating' is a column of the held-out interactio"),
         ({"missing_lists": "skip"}, r"invalid missing_lists: expected .*zero.*drop"),
     ],
@@ -347,11 +347,7 @@ def test_what_does_not_go_together_is_refused(options, says):
         read_user_lists(**options)
 
 
-@pytest.mark.parametrize("table", ["test", "items", "history", "against_lists"])
-def test_values_stand_for_themselves(table):
-    given = TableOptions(values=USERS, by="group", **{table: USERS})
-    with pytest.raises(InputError, match=f"values stands for itself: leave out the {table} table"):
-        open_tables(None, given)
-    given = TableOptions(values=USERS, by="group", relevant="x>1")
-    with pytest.raises(InputError, match="relevant is about held-out items or candidates, and va"):
+def test_values_stand_for_themselves():
+    given = TableOptions(values=USERS, by="group", test=USERS, relevant="x>1")
+    with pytest.raises(InputError, match="values are measured already. Leave out test, relevant"):
         open_tables(None, given)

@@ -32,22 +32,20 @@ from fairrec.inputs.tables import Table
 from fairrec.inputs.users import Attribute, Users, read_users
 
 MeasuredBy = Literal["candidates", "recommendations", "values"]
-"""What users were measured by: scored candidates, recommendations and held-out items, or numbers
-that somebody else measured."""
+"""What users were measured by: scored candidates, recommendations and held-out items, or given
+values."""
 
 
 @dataclass(frozen=True, slots=True)
 class InputMetadata:
-    """Who was audited, and how the tables were read.
+    """The audited users, and how the tables were read.
 
     Parameters
     ----------
     tables : those that were read, by the parts they play
     by, adjust_for : attributes and covariates as they were named, with their binning
     columns : other names of columns
-    attributes, covariates : of the audited users
-    warnings : what the reader should know
-    measured_by : None where another tool has counted users, and nobody knows
+    measured_by : None where another tool has counted users
     gain : the column by which held-out items are weighed
     is_pandas : whether results go out as frames of pandas
     unit : what has one value each, and what `n_users` counts
@@ -88,10 +86,9 @@ class AuditInputs:
     absent : users of the users table that ought to be served and are not audited: rows there
     unseen : other users who are not audited, because the tables say nothing about them
     all_users : the users table
-    given : the tables and what was said about them
-    notes : what the reader should know about the tables
-    covariates : in which users are to be alike when groups are compared
-    unit : what has one value each: users, or what stands in their place here
+    given : the tables and the options about them
+    covariates : that groups are adjusted for
+    unit : what has one value each: users, or items or their units in the place of users
     """
 
     user_ids: pl.Series
@@ -217,66 +214,49 @@ class UserLists:
     notes: Notes = ()
 
 
-def lists_with_labels(
-    tables: Mapping[str, Table],
-    given: TableOptions,
-    everyone: Users,
-    needs: Collection[str],
-    has_scores: bool,
+def _lists_with_labels(
+    tables: Mapping[str, Table], given: TableOptions, everyone: Users, **how: bool
 ) -> UserLists:
     """Candidates whose labels stand beside them."""
     candidates, row_of_list, _ = read_candidates(
-        tables["predictions"],
-        everyone.keys,
-        everyone.where,
-        needs_labels="labels" in needs,
-        has_scores=has_scores,
-        relevant=given.relevant,
+        tables["predictions"], everyone.keys, everyone.where, relevant=given.relevant, **how
     )
     is_expected = np.ones(len(row_of_list), dtype=bool)
     return UserLists(candidates, row_of_list, is_expected, _others(everyone, row_of_list))
 
 
-def lists_and_held_out(
+def _lists_and_held_out(
     tables: Mapping[str, Table], given: TableOptions, everyone: Users, has_scores: bool
 ) -> UserLists:
     """Recommendations, and what was held out for their users and for those without a list."""
     table, test = tables["predictions"], tables["test"]
     held_out = read_held_out(test, everyone.keys, everyone.where, given.relevant, given.gain)
     candidates, row_of_list, n_padding = read_candidates(
-        table,
-        everyone.keys,
-        everyone.where,
+        *(table, everyone.keys, everyone.where),
         needs_labels=False,
         has_scores=has_scores,
         is_recommended=True,
     )
-    filling = (
-        f"{N} rows of {table.where} have the lowest score there is, by which a library fills lists "
-        "that are too short; they are no recommendations and left out"
-    )
+    filling = f"{N} rows of {table.where} fill lists with the lowest score, and are left out"
     notes: Notes = (*held_out.notes, Note(filling, (n_padding,)))
     if table.find("label"):
-        notes += (
-            f"the labels in {table.where} are not looked at: {test.where} says what is relevant",
-        )
+        notes += (f"the labels in {table.where} are not used: {test.where} says what is relevant",)
     has_held_out = held_out.has_rows
-    candidates, row_of_list = _without_empty(candidates, row_of_list, has_held_out)
+    candidates, row_of_list = _drop_empty_lists(candidates, row_of_list, has_held_out)
     is_without = has_held_out.copy()
     is_without[row_of_list] = False
-    without_list = np.flatnonzero(is_without)
-    absent = without_list
+    absent = np.flatnonzero(is_without)
     if given.missing_lists == "zero":
-        row_of_list = np.concatenate([row_of_list, without_list])
-        nothing = np.full(len(without_list), candidates.offsets[-1])
-        candidates = replace(candidates, offsets=np.concatenate([candidates.offsets, nothing]))
-        absent = np.zeros(0, dtype=np.int64)
+        # users with held-out items and no list have an empty one
+        row_of_list = np.concatenate([row_of_list, absent])
+        ends = np.full(len(absent), candidates.offsets[-1])
+        candidates = replace(candidates, offsets=np.concatenate([candidates.offsets, ends]))
+        absent = absent[:0]
     if len(held_out.items) and len(candidates.item_ids):
+        known = find_positions(held_out.item_ids, candidates.item_ids)[held_out.items] >= 0
         test.expect(
             "items",
-            bool(
-                (find_positions(held_out.item_ids, candidates.item_ids)[held_out.items] >= 0).any()
-            ),
+            bool(known.any()),
             f"{test.where}: none of its items is ever recommended. Items there: "
             f"{listed(held_out.item_ids.head(3).to_list())}; recommended: "
             f"{listed(candidates.item_ids.head(3).to_list())}. Check that both tables use the same "
@@ -284,46 +264,49 @@ def lists_and_held_out(
         )
     of_lists = held_out.take(row_of_list)
     labels = of_lists.labels(candidates.offsets, candidates.items, candidates.item_ids)
-    notes += (check_hits(table, test, labels),)
+    user_ids = everyone.keys.gather(row_of_list)
     return UserLists(
-        replace(
-            candidates,
-            labels=labels,
-            held_out=of_lists,
-            user_ids=everyone.keys.gather(row_of_list),
-        ),
+        replace(candidates, labels=labels, held_out=of_lists, user_ids=user_ids),
         row_of_list,
         is_expected=has_held_out[row_of_list],
         absent=absent,
         unseen=_others(everyone, np.concatenate([row_of_list, absent])),
-        notes=notes,
+        notes=(*notes, check_hits(table, test, labels)),
     )
 
 
-def _without_empty(
+def _drop_empty_lists(
     candidates: CandidateLists, row_of_list: IntArray, has_held_out: BoolArray
 ) -> tuple[CandidateLists, IntArray]:
-    """Without the empty lists of users with held-out items: an empty list is none."""
+    """Without the empty lists of users with held-out items: they have no list."""
     lengths = np.diff(candidates.offsets)
     is_kept = (lengths > 0) | ~has_held_out[row_of_list]
-    if is_kept.all():
-        return candidates, row_of_list
     return replace(candidates, offsets=list_bounds(lengths[is_kept])), row_of_list[is_kept]
 
 
-def lists_of_values(table: Table, columns: Sequence[str], everyone: Users) -> UserLists:
-    """Empty lists, and the values of their users."""
-    values, row_of_list = read_values(table, columns, everyone.keys, everyone.where)
-    nothing = CandidateLists(
-        np.zeros(len(row_of_list) + 1, dtype=np.int64),
+def empty_lists(n_lists: int) -> CandidateLists:
+    """Lists without candidates, of users whose values are measured already."""
+    return CandidateLists(
+        np.zeros(n_lists + 1, dtype=np.int64),
         np.zeros(0, dtype=np.int32),
         np.zeros(0),
         None,
         pl.Series([], dtype=pl.Int64),
     )
-    is_expected = np.ones(len(row_of_list), dtype=bool)
-    absent = _others(everyone, row_of_list)
-    return UserLists(nothing, row_of_list, is_expected, absent, values=values)
+
+
+def _lists_of_values(table: Table, columns: Sequence[str], everyone: Users) -> UserLists:
+    """Empty lists, and the values of their users."""
+    user_column = table.require("user_id")
+    frame = table.read({"user_id": user_column, **{f"={name}": name for name in columns}})
+    ids = table.user_keys(frame["user_id"])
+    table.refuse_duplicates(ids, user_column, "Keep one row per user.")
+    rows = find_positions(ids, everyone.keys).astype(np.int64)
+    refuse_unknown_users(ids, rows, table.where, everyone.keys, everyone.where)
+    values = {name: _numbers(frame[f"={name}"], name, table) for name in columns}
+    is_expected = np.ones(len(rows), dtype=bool)
+    absent = _others(everyone, rows)
+    return UserLists(empty_lists(len(rows)), rows, is_expected, absent, values=values)
 
 
 def _others(everyone: Users, rows: IntArray) -> IntArray:
@@ -373,27 +356,8 @@ def value_columns(
     return found, left_out
 
 
-def read_values(
-    table: Table, columns: Sequence[str], user_ids: pl.Series, users_where: str
-) -> tuple[dict[str, FloatArray], IntArray]:
-    """The values of each column, NaN where there is none, and the position of each user.
-
-    Parameters
-    ----------
-    user_ids : of the users table, in which the positions are
-    """
-    user_column = table.require("user_id")
-    frame = table.read({"user_id": user_column, **{f"={name}": name for name in columns}})
-    ids = table.user_keys(frame["user_id"])
-    table.refuse_duplicates(ids, user_column, "Keep one row per user.")
-    positions = find_positions(ids, user_ids)
-    refuse_unknown_users(ids, positions, table.where, user_ids, users_where)
-    values = {name: _numbers(frame[f"={name}"], name, table) for name in columns}
-    return values, positions.astype(np.int64)
-
-
 def read_columns(table: Table, columns: Sequence[str]) -> dict[str, FloatArray]:
-    """The values of each column, NaN where there is none, whosever they are."""
+    """The values of each column in the order of the rows, NaN where there is none."""
     frame = table.read({f"={name}": name for name in columns})
     return {name: _numbers(frame[f"={name}"], name, table) for name in columns}
 
@@ -426,7 +390,7 @@ def open_tables(predictions: Any, given: TableOptions) -> dict[str, Table]:
         if source is not None
     }
     refuse_unused(columns, {name: table.columns for name, table in tables.items()})
-    refuse_swapped(tables)
+    _refuse_swapped(tables)
     refuse_same_file(tables)
     return tables
 
@@ -439,21 +403,18 @@ def _refuse_mixture(sources: Mapping[str, Any], given: TableOptions) -> None:
             f"{spell('side', 'items')} is for audits of all scores at hand. Leave it out here."
         )
     if sources["values"] is not None:
-        for name in ("predictions", "test", "items", "history", "against_lists"):
-            if sources[name] is not None:
-                raise InputError(
-                    f"{spell('values')} stands for itself: leave out the {name} table, or audit "
-                    "it without the values."
-                )
+        others = ("predictions", "test", "items", "history", "against_lists")
+        beside = [name for name in others if sources[name] is not None]
+        beside += ["relevant"] if given.relevant is not None else []
+        if beside:
+            raise InputError(
+                f"{spell('values')} are measured already. Leave out {listed(beside)}, or audit "
+                "without the values."
+            )
     elif sources["predictions"] is None:
         raise InputError("The predictions table is missing. Give a path or a table.")
     if sources["users"] is None:
         raise InputError(f"The users table is missing. Give it: {spell('users', Blank('FILE'))}")
-    if given.relevant is not None and sources["values"] is not None:
-        raise InputError(
-            f"{spell('relevant')} is about held-out items or candidates, and {spell('values')} "
-            "are measured already. Leave it out."
-        )
     if given.missing_lists == "drop" and sources["test"] is None:
         raise InputError(
             f"{spell('missing_lists', 'drop')} is about users with held-out items and no list. "
@@ -487,11 +448,12 @@ def read_tables(
     everyone = read_users(tables["users"], given.by)
     refuse_clash([spec.name for spec in everyone.specs], {"user_id", *reserved})
     if values:
-        lists = lists_of_values(tables["values"], values, everyone)
+        lists = _lists_of_values(tables["values"], values, everyone)
     elif "test" in tables:
-        lists = lists_and_held_out(tables, given, everyone, has_scores)
+        lists = _lists_and_held_out(tables, given, everyone, has_scores)
     else:
-        lists = lists_with_labels(tables, given, everyone, needs, has_scores)
+        how = {"needs_labels": "labels" in needs, "has_scores": has_scores}
+        lists = _lists_with_labels(tables, given, everyone, **how)
     with_side = {*needs, *(name for name in wants if name in tables)}
     of_lists = everyone.keys[lists.row_of_list]
     side = _side_data(tables, with_side, lists.candidates, of_lists, item_columns)
@@ -561,11 +523,14 @@ def _side_data(
     return SideData(categories, popularity, tuple(notes), per_item=per_item, tastes=tastes)
 
 
-def refuse_swapped(tables: Mapping[str, Table]) -> None:
+def _refuse_swapped(tables: Mapping[str, Table]) -> None:
     """An error where a table looks like another one."""
     predictions, users = (tables.get(name) for name in ("predictions", "users"))
-    if predictions:
-        refuse_counts(predictions)
+    if predictions and {"family", "level", "users"} <= {*predictions.columns}:
+        raise InputError(
+            f"{predictions.where} holds counts of users, as fairrec count writes them, and no "
+            f"predictions. Give it alone: {spell('counts', Blank('FILE'))}"
+        )
     if predictions and not predictions.find("item_id") and predictions.find("user_id"):
         raise InputError(
             f"{predictions.where}: no column 'item_id', so it holds no predictions. Its columns: "
@@ -581,24 +546,13 @@ def refuse_swapped(tables: Mapping[str, Table]) -> None:
         )
 
 
-_OF_COUNTS = {"family", "level", "users"}
-"""Columns of each table of counts."""
-
-
-def refuse_counts(predictions: Table) -> None:
-    """An error where a table of counts is given as predictions."""
-    if {*predictions.columns} >= _OF_COUNTS and not predictions.find("item_id"):
-        raise InputError(
-            f"{predictions.where} holds counts of users, as fairrec count writes them, and no "
-            f"predictions. Give it alone: {spell('counts', Blank('FILE'))}"
-        )
-
-
 def refuse_same_file(tables: Mapping[str, Table]) -> None:
     """An error where the lists are given once more as what they are held against."""
     lists = tables.get("predictions")
-    instead = {"test": "the held-out interactions", "history": "what users had before"}
-    for name, meant in instead.items():
+    for name, meant in (
+        ("test", "the held-out interactions"),
+        ("history", "what users had before"),
+    ):
         paths = [table.path for table in (lists, tables.get(name)) if table and table.path]
         if lists and len(paths) == 2 and paths[0].resolve() == paths[1].resolve():
             raise InputError(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -50,8 +50,8 @@ class Table:
 
     Attributes
     ----------
-    deferred : what is wrong with a slice if it is so in the whole table, by kind; None where it is
-        seen that it is not
+    deferred : what is wrong with a slice if it is so in the whole table, by kind; None where a row
+        shows that it is not
     """
 
     def __init__(self, source: Any, name: str, mapping: Mapping[str, str] | None = None) -> None:
@@ -182,7 +182,7 @@ class Table:
         with self.read_errors():
             table = self._source.read(columns, roles)
             table = table.with_columns(
-                self._as_typed(table[name], column, roles[name]) for name, column in columns.items()
+                _split_sequence(table[name], column) for name, column in columns.items()
             ).with_columns(
                 # the order of scores is that of their exact values, and an id is a whole number
                 widen_floats(table[name])
@@ -205,20 +205,15 @@ class Table:
 
         `offsets` are the bounds of the rows where each row holds a list of values.
         """
-        kind = values.dtype
-
-        def row_of(at: int) -> int:
-            return at if offsets is None else int(np.searchsorted(offsets, at, side="right")) - 1
-
-        if not (kind.is_numeric() or kind == pl.Boolean):
-            raise InputError(self._why_not_numbers(values, column, row_of))
-        self._refuse_nulls(values, column, "values", "Give a number in every row", row_of)
+        if not (values.dtype.is_numeric() or values.dtype == pl.Boolean):
+            self._refuse_no_numbers(values, column)
+        self._refuse_nulls(values, column, "values", "Give a number in every row", offsets)
         # pieces are put together while they are small, and not copied again as an array
         numbers = values.rechunk().cast(pl.Float64)
-        if kind.is_float() and not numbers.is_finite().all():
+        if values.dtype.is_float() and not numbers.is_finite().all():
             bad = (~numbers.is_finite()).arg_true()
             raise InputError(
-                f"{self.place(row_of(int(bad[0])))}: column '{plain(column)}' is "
+                f"{self._place_of(bad[0], offsets)}: column '{plain(column)}' is "
                 f"{numbers[bad[0]]} ({len(bad):,} such values). Every value must be finite; drop "
                 "those rows or fix the model that wrote them."
             )
@@ -226,12 +221,11 @@ class Table:
 
     def refuse_extreme(self, numbers: FloatArray, column: str) -> None:
         """Raise where squares of the numbers could overflow."""
-        largest = float(max(numbers.max(), -numbers.min())) if len(numbers) else 0.0
+        largest = float(max(numbers.max(initial=0), -numbers.min(initial=0)))
         if largest > LARGEST:
-            at = int(np.argmax(np.abs(numbers)))
             raise InputError(
-                f"{self.place(at)}: column '{plain(column)}' is {numbers[at]:g}, too "
-                "large to reckon with. If it stands for no value, leave it empty."
+                f"{self.where}: column '{plain(column)}' has a value of {largest:g}, too large to "
+                "compute with. If it stands for no value, leave it empty."
             )
 
     def numbers_with_gaps(self, values: pl.Series, column: str) -> FloatArray | None:
@@ -258,19 +252,23 @@ class Table:
             f"appears more than once. {remedy}"
         )
 
+    def _place_of(self, at: int, offsets: IntArray | None) -> str:
+        """The place of the row that holds a value, which may stand in a list."""
+        is_list = offsets is not None
+        return self.place(int(np.searchsorted(offsets, at, side="right")) - 1 if is_list else at)
+
     def _refuse_nulls(
         self,
         values: pl.Series,
         column: str,
         what: str,
         remedy: str,
-        row_of: Callable[[int], int] = int,
+        offsets: IntArray | None = None,
     ) -> None:
         if values.null_count():
-            row = row_of(int(values.is_null().arg_true()[0]))
             raise InputError(
-                f"{self.place(row)}: column '{plain(column)}' is empty "
-                f"({values.null_count():,} such {what}). {remedy}."
+                f"{self._place_of(values.is_null().arg_true()[0], offsets)}: column "
+                f"'{plain(column)}' is empty ({values.null_count():,} such {what}). {remedy}."
             )
 
     def _refuse_written_lists(self, values: pl.Series, column: str) -> None:
@@ -286,33 +284,16 @@ class Table:
             "write one row for each of their values; several categories are joined with '|'."
         )
 
-    def _as_typed(self, values: pl.Series, column: str, role: Role) -> pl.Series:
-        """What text stands for where RecBole's name of the column has a type."""
-        kind = recbole_type(column)
-        if values.dtype != pl.String or kind not in ("token_seq", "float_seq", "float"):
-            return values
-        if kind == "float":
-            if role is Role.NAME:
-                return values
-            raise InputError(self._why_not_numbers(values, column, int))
-        words = values.str.split(" ").list.eval(pl.element().filter(pl.element() != ""))
-        return words.cast(pl.List(pl.Float64)) if kind == "float_seq" else words
-
-    def _why_not_numbers(self, values: pl.Series, column: str, row_of: Callable[[int], int]) -> str:
-        """What is wrong with a column that holds no numbers."""
+    def _refuse_no_numbers(self, values: pl.Series, column: str) -> None:
         named = f"column '{plain(column)}'"
-        if values.dtype != pl.String:
-            return f"{self.where}: {named} is of type {values.dtype}. Give numbers only."
-        numbers = values.cast(pl.Float64, strict=False)
+        numbers = values.cast(pl.Float64, strict=False) if values.dtype == pl.String else values
         # beside text an empty field is not what is wrong
-        bad = (values.is_not_null() & (numbers.is_null() | ~numbers.is_finite())).arg_true()
+        bad = (values.is_not_null() & numbers.is_null()).arg_true()
         if not len(bad):
-            return f"{self.where}: {named} holds numbers as text. Store them as numbers."
-        at = int(bad[0])
-        what = "not a number" if numbers[at] is None else "not finite"
-        return (
-            f"{self.place(row_of(at))}: {named} holds {plain(repr(values[at]))}, which is "
-            f"{what} ({len(bad):,} such values). Give numbers only."
+            raise InputError(f"{self.where}: {named} is of type {values.dtype}. Store numbers.")
+        raise InputError(
+            f"{self.place(bad[0])}: {named} holds {plain(repr(values[bad[0]]))}, which is not a "
+            f"number ({len(bad):,} such values). Give numbers only."
         )
 
     @contextmanager
@@ -324,21 +305,28 @@ class Table:
             # a file that is damaged in odd ways makes Polars panic, which is no Exception
             if not (is_panic(error) or isinstance(error, _READ_ERRORS)):
                 raise
-            reason = str(error).strip().splitlines()[0] if str(error).strip() else repr(error)
-            # advice for callers of Polars helps nobody here
+            reason = (str(error).strip() or repr(error)).splitlines()[0]
+            # without advice for callers of Polars
             reason = re.split(r"[\s,;]*\bhint:", reason)[0]
             kind = (detect_format(self.path) if self.path else None) or "a table"
-            remedy = "Check that it can be collected."
-            if self.path is not None:
-                remedy = (
-                    "Check that each part is whole and has the same columns of the same types."
-                    if len(list_files(self.path)) > 1
-                    else "Check that the file is whole and its ending tells its format, and save "
-                    "text as UTF-8."
-                )
+            remedy = (
+                "Check that each part is whole and has the same columns of the same types."
+                if self.path and len(list_files(self.path)) > 1
+                else "Check that the file is whole and its ending tells its format, and save text "
+                "as UTF-8."
+            )
             raise InputError(
                 f"{self.where}: cannot be read as {kind} ({plain(reason, 300)}). {remedy}"
             ) from error
+
+
+def _split_sequence(values: pl.Series, column: str) -> pl.Series:
+    """The words of text in a column of sequences, by RecBole's name of it."""
+    kind = recbole_type(column)
+    if values.dtype != pl.String or not kind.endswith("_seq"):
+        return values
+    words = values.str.split(" ").list.eval(pl.element().filter(pl.element() != ""))
+    return words.cast(pl.List(pl.Float64)) if kind == "float_seq" else words
 
 
 def _role(name: str, column: str, is_label: bool) -> Role:

@@ -8,19 +8,18 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-import polars as pl
 
 from fairrec.core.errors import InputError, listed, plain, unknown_name
 from fairrec.core.options import Blank, spell
 from fairrec.inputs.audit_inputs import (
     AuditInputs,
+    empty_lists,
     open_tables,
     read_tables,
     refuse_clash,
     refuse_same_file,
     value_columns,
 )
-from fairrec.inputs.candidates import CandidateLists
 from fairrec.inputs.catalogue import Catalogue, ExposureLog, read_catalogue, read_exposure_log
 from fairrec.inputs.columns import check_mapping, refuse_unused, suggest_threshold
 from fairrec.inputs.held_out import check_joined
@@ -384,18 +383,11 @@ def _as_users(
     """Empty lists of units that have their values already."""
     n_units = catalogue.n_units
     everyone = np.arange(n_units)
-    nothing = CandidateLists(
-        np.zeros(n_units + 1, dtype=np.int64),
-        np.zeros(0, dtype=np.int32),
-        np.zeros(0),
-        None,
-        pl.Series([], dtype=pl.Int64),
-    )
     nobody = np.zeros(0, dtype=np.int64)
     return AuditInputs(
         user_ids=catalogue.units.ids,
         attributes=catalogue.units.attributes(everyone),
-        candidates=nothing,
+        candidates=empty_lists(n_units),
         list_of_user=everyone,
         side=SideData(values=values),
         rows=everyone,
