@@ -21,7 +21,7 @@ from fairrec.inputs.users import Attribute
 from fairrec.statistics.intervals import CutOffs, Intervals
 from fairrec.statistics.moments import group_moments
 from fairrec.trends.e_process import (
-    Said,
+    Detection,
     evidence_of_change,
     evidence_of_harm,
     shares_of_level,
@@ -128,12 +128,12 @@ class Lines:
     keys: list[tuple[int, ...]]
     depth: IntArray
 
-    def said(self, shared: FloatArray | None) -> tuple[Said, Said]:
+    def said(self, shared: FloatArray | None) -> tuple[Detection, Detection]:
         """What is said of a growth, and of a harm."""
         shares = shares_of_level(np.isfinite(self.error), (self.depth > 1).astype(np.int64))
         grew = evidence_of_change(self.harm, self.error, shared)
         worse = evidence_of_harm(self.harm, self.error, shared)
-        return Said.of(grew, shares, ALPHA), Said.of(worse, shares, ALPHA)
+        return Detection.of(grew, shares, ALPHA), Detection.of(worse, shares, ALPHA)
 
 
 def look_at(
@@ -248,7 +248,7 @@ def one_drop(
     shared = members_in_common(lines.keys, looks, of_users)
     shares = shares_of_level(np.isfinite(lines.error), (lines.depth > 1).astype(np.int64))
     evidence = evidence_of_change(lines.harm, lines.error, shared)
-    said = Said.of(evidence, shares, ALPHA)
+    said = Detection.of(evidence, shares, ALPHA)
     at = int(said.at[line])
     return {
         "said": at + 1,

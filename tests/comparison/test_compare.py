@@ -446,7 +446,7 @@ def test_options_models_and_versions_are_told_where_they_differ():
     assert found["model"] == ("als 1", "als 2")
     assert found["by"] == ("plan, city", "city")
     assert found["depth"] == ("3", "1")
-    assert found["min_support"] == ("not given", "20.0")
+    assert found["min_support"] == ("not given", "20")
     assert found["tolerance"] == ("0.1", "not given")
     assert found["FairRec"][1] == "0.0.9"
     assert found["numpy"][1] == "1.0"

@@ -17,14 +17,14 @@ from fairrec.trends.e_process import (
     LATER,
     PERSISTING,
     WIDTH,
+    Detection,
     Evidence,
-    Said,
     evidence_of_change,
     evidence_of_harm,
     shares_of_level,
     standard_errors,
 )
-from fairrec.trends.release_overlap import shared_differences, shared_users
+from fairrec.trends.release_overlap import shared_differences
 
 
 def exchanged(n: int, at: int) -> np.ndarray:
@@ -148,7 +148,7 @@ def test_many_lines_are_worked_on_in_parts_with_the_same_result(monkeypatch):
 def test_without_knowing_who_was_audited_a_large_growth_is_still_shown():
     harm, error = np.repeat([[0.0, 1.0]], 5, axis=1), np.full((1, 10), 0.05)
     found = evidence_of_change(harm, error, None)
-    assert Said.of(found, np.array([0.01]), 0.05).at[0] == 5
+    assert Detection.of(found, np.array([0.01]), 0.05).at[0] == 5
     assert found.since[0, -1] == 5 and found.size[0, -1] == 1.0
     # the p-value of this comparison with its share of the level, by hand
     p_value = norm.sf(1 / (0.05 * math.sqrt(2)))
@@ -216,12 +216,12 @@ def test_the_level_is_shared_by_what_is_known_when_a_group_appears():
     assert shares_of_level(late, np.zeros(50, dtype=int)).sum() <= 1
 
 
-def test_what_was_said_stays_said():
+def test_a_detection_stays_one():
     log = np.array([[0.0, 4.0, 1.0], [0.0, 2.9, 3.0]])
-    said = Said.of(Evidence(log, np.zeros((2, 3), int), log), np.array([0.5, 0.5]), 0.05)
-    assert said.at.tolist() == [1, -1]
-    assert said.strongest.tolist() == [1, 2]
-    assert said.p_value == approx([2 * math.exp(-4), 2 * math.exp(-3)])
+    found = Detection.of(Evidence(log, np.zeros((2, 3), int), log), np.array([0.5, 0.5]), 0.05)
+    assert found.at.tolist() == [1, -1]
+    assert found.strongest.tolist() == [1, 2]
+    assert found.p_value == approx([2 * math.exp(-4), 2 * math.exp(-3)])
 
 
 @pytest.mark.parametrize(
@@ -278,11 +278,6 @@ def slow(users, groups, group):
         shared = np.nan_to_num(products / np.outer(length, length))
     np.fill_diagonal(shared, 1.0)
     return shared
-
-
-def test_users_in_common_are_counted():
-    users = [np.arange(150_000), np.arange(75_000, 225_000), np.arange(225_000, 225_001)]
-    assert shared_users(users) == approx(np.array([[1, 0.5, 0], [0.5, 1, 0], [0, 0, 1]]))
 
 
 def test_what_differences_share_is_the_correlation_of_their_weights():

@@ -1,4 +1,4 @@
-"""A trend in words."""
+"""A trend in words, as a page, and by the command."""
 
 from __future__ import annotations
 
@@ -15,36 +15,39 @@ import fairrec
 from fairrec.report.page.vega import GROUP, WORSE
 from fairrec.trends import page as module
 from fairrec.trends.page import HEIGHT, axis_range, trend_lines, trend_page
-from fairrec.trends.words import trend_markdown, trend_view, worse_since_line
+from fairrec.trends.words import describe_growth, growths, lines_table, trend_answer, trend_markdown
 from tests.end_to_end.command_line import run_here
 from tests.report.small_view import answer_text
 from tests.trends.trend_builders import release, six_releases, users_of
 
 
 def test_the_headline_names_group_release_and_metric():
-    view = trend_view(fairrec.trend(six_releases()).summary)
-    assert (
-        view.answer.headline == "gender=F, age=old is worse since 1.4 in score, and 2 more groups"
+    summary = fairrec.trend(six_releases()).summary
+    answer = trend_answer(summary)
+    assert answer.headline == "gender=F, age=old is worse since 1.4 in score, and 2 more groups"
+    assert answer.sentences[0].startswith(
+        "gender=F, age=old: score worse since 1.4, its harm grew by "
     )
-    assert view.worse[0].startswith("gender=F, age=old: score worse since 1.4, its harm grew by ")
-    assert view.worse[0].endswith("first detected at 1.4)")
-    assert "6 releases, 1.1 to 1.6, in the order given; score." in view.answer.about[0]
-    assert "at 95% under repeated looks, across 8 groups of all releases" in view.answer.about[0]
-    assert view.details[0].rows[0][:2] == ("1.1", "200")
+    assert answer.sentences[0].endswith("first detected at 1.4)")
+    assert "6 releases, 1.1 to 1.6, in the order given; score." in answer.about[0]
+    assert "at 95% under repeated looks, across 8 groups of all releases" in answer.about[0]
 
 
 def test_nothing_found_does_not_show_that_groups_are_equal():
-    view = trend_view(fairrec.trend([release(seed) for seed in range(20, 23)]).summary)
-    assert view.answer.headline == "No group is significantly worse since any of 3 releases"
-    assert view.worse == ()
-    assert "Not significant does not mean equal." in view.lines.note
+    summary = fairrec.trend([release(seed) for seed in range(20, 23)]).summary
+    headline = trend_answer(summary).headline
+    assert headline == "No group is significantly worse since any of 3 releases"
+    assert growths(summary) == ()
+    assert lines_table(summary).note.endswith("Not significant does not mean equal.")
 
 
-def test_a_group_that_is_worse_by_all_releases_together_is_in_the_headline():
+def test_a_group_that_is_worse_in_all_releases_is_worse_all_along():
     audits = [release(seed, 0.6, users_of(first=1000 * seed)) for seed in range(4)]
-    view = trend_view(fairrec.trend(audits, group="gender=F,age=old").summary)
-    assert view.lines.rows[0][-1].startswith("worse by ")
-    assert view.answer.headline == (
+    summary = fairrec.trend(audits, group="gender=F,age=old").summary
+    (row,) = lines_table(summary).rows
+    assert row[-2] == "all along" and row[-1].startswith("worse by ")
+    assert trend_answer(summary).table.blocks[0].rows[0].cells[-1] == "all along"
+    assert trend_answer(summary).headline == (
         "gender=F, age=old is worse in score by all releases together; none is shown to have "
         "become worse since any of 4 releases"
     )
@@ -52,28 +55,28 @@ def test_a_group_that_is_worse_by_all_releases_together_is_in_the_headline():
 
 def test_a_group_that_is_no_longer_worse_is_told_apart():
     back = fairrec.trend([*six_releases(), release(30)], group="gender=F,age=old").summary
-    assert trend_view(back).worse == ()
-    (said,) = trend_view(back).back
-    assert said.endswith("; not in the newest release")
-    assert trend_view(back).lines.rows[0][5] == "1.4 (not in the newest)"
+    assert trend_answer(back).sentences == ()
+    (text,) = growths(back)
+    assert text.endswith("; not in the newest release")
+    assert lines_table(back).rows[0][5] == "1.4 (not in the newest)"
 
 
 def test_hostile_names_stay_text():
     name = "v|1 <script>alert(1)</script> [red]x[/red] \x1b[31m"
     summary = fairrec.trend([release(1, model_version=name), *six_releases()[1:]]).summary
-    text = trend_markdown(trend_view(summary))
+    text = trend_markdown(summary)
     assert "<script>" not in text and "\x1b" not in text
     header = next(line for line in text.splitlines() if line.startswith("| group"))
     assert header.replace(r"\|", "").count("|") == 8
-    printed = answer_text(trend_view(summary).answer)
+    printed = answer_text(trend_answer(summary))
     assert "[red]x[/red]" in printed and "\x1b" not in printed
 
 
 def test_a_group_that_lost_some_of_its_lead_is_not_called_worse_than_all_others():
     line = fairrec.trend(six_releases()).summary.worse[0]
-    assert "better than all others" not in worse_since_line(line)
+    assert "better than all others" not in describe_growth(line)
     since = line.worse_since.model_copy(update={"before": -0.9, "growth": 0.4})
-    ahead = worse_since_line(line.model_copy(update={"worse_since": since}))
+    ahead = describe_growth(line.model_copy(update={"worse_since": since}))
     assert "grew by 0.400 from −0.900, and is still better than all others (" in ahead
 
 
@@ -235,7 +238,7 @@ def test_a_release_that_is_looked_at_is_not_replaced(here: Path):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ((), "Name the audits to look at one by one"),
+        ((), "two releases at least, not 0"),
         (("audits/r1",), "two releases at least"),
         (("audits/r1", "nowhere"), "is no folder"),
         (("--history", "audits", "--group", "gender"), "invalid --group: expected"),

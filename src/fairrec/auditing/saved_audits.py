@@ -6,7 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
-from fairrec.core.errors import InputError, plain
+from fairrec.core.errors import InputError, listed, plain
 from fairrec.core.files import errors_of_reading
 from fairrec.core.options import invalid, spell
 from fairrec.report.audit_result import AuditResult
@@ -17,6 +17,8 @@ from fairrec.result.folder import (
     load_saved,
     refuse_no_audit,
 )
+from fairrec.result.schema import AuditSummary
+from fairrec.result.summary import result_options
 
 
 class HasAudit(Protocol):
@@ -93,3 +95,25 @@ def refuse_hidden(name: str, result: AuditResult) -> None:
             f"({hidden.n_groups:,} of them), and any of them may be worse. Take the whole audit; "
             f"{spell('min_shown')} is for what is passed on."
         )
+
+
+def describe_settings(summary: AuditSummary) -> dict[str, str]:
+    """How an audit was made, by what it is called: what may differ between two audits."""
+    settings = {
+        "by": listed(summary.by),
+        "metrics": listed(sorted(summary.metrics)),
+        **{
+            f"definition of {plain(name)}": plain(one.definition)
+            for name, one in summary.metrics.items()
+        },
+        **{
+            f"binning of {plain(name)}": plain(one.binning)
+            for name, one in summary.attributes.items()
+            if one.binning is not None
+        },
+    }
+    for name, value in result_options(summary).items():
+        short = f"{value:g}" if isinstance(value, float) else value
+        settings[name] = "not given" if value is None else plain(short)
+    settings["adjust_for"] = listed(summary.adjustment.named) if summary.adjustment else "none"
+    return settings | {"search": summary.search.name}

@@ -11,7 +11,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from fairrec.auditing.saved_audits import Audited, refuse_hidden, resolve_audit
+from fairrec.auditing.saved_audits import (
+    Audited,
+    describe_settings,
+    refuse_hidden,
+    resolve_audit,
+)
 from fairrec.comparison.losses import (
     LOSSES,
     ComparedGroups,
@@ -57,7 +62,6 @@ from fairrec.result.folder import folder_name
 from fairrec.result.metric_result import estimate_change, estimate_mean_change, gap_change
 from fairrec.result.metric_schema import Change, MetricResult
 from fairrec.result.schema import AuditSummary
-from fairrec.result.summary import result_options
 from fairrec.result.tables import group_conditions, row_group, sort_by_id
 
 
@@ -360,16 +364,11 @@ def _facts(audit: AuditResult) -> Iterator[tuple[str, str]]:
         # tables in memory have no checksum, and their names say nothing
         if table.sha256 is not None:
             yield f"checksum of {plain(name)}", table.sha256[:12]
-    yield "metrics", listed(sorted(summary.metrics))
     for name, about in summary.attributes.items():
         yield f"values of {plain(name)}", f"{about.n_values:,}"
-        if about.binning is not None:
-            yield f"binning of {plain(name)}", plain(about.binning)
-    yield "by", listed(summary.by)
-    for name, value in result_options(summary).items():
-        yield name, "not given" if value is None else plain(value)
-    yield "adjusted for", listed(summary.adjustment.named) if summary.adjustment else "none"
-    yield "search", f"{summary.search.name}, {summary.search.users_scored:,} {many} scored"
+    yield from describe_settings(summary).items()
+    if summary.search.users_scored < summary.search.users_total:
+        yield f"{many} scored", f"{summary.search.users_scored:,}"
     yield "FairRec", plain(summary.fairrec_version)
     for name, version in summary.versions.items():
         yield plain(name), plain(version)

@@ -206,7 +206,7 @@ def _describe_behind(metrics: Mapping[str, MetricComparison]) -> str:
     group, n_more = metric.behind[0], metric.n_behind - 1
     own, others = map(with_sign, numbers(group.change, group.change - (group.difference or 0.0)))
     where = f" in {plain(name)}" if len(metrics) > 1 else ""
-    more = f"; so is {plural(n_more, 'more group')}" if n_more else ""
+    more = f", and {plural(n_more, 'more group')}" if n_more else ""
     behind = "is behind" if metric.higher_is_better is not None else "changed unlike"
     return f"{group_label(group.group)} {behind} all others{where} ({own} against {others}){more}"
 

@@ -46,7 +46,7 @@ def trend_command(
     """Follow groups over releases, and see since when one is served worse."""
     from fairrec.result.folder import TREND, names_to_replace
     from fairrec.trends.trend import trend
-    from fairrec.trends.words import trend_markdown, trend_view
+    from fairrec.trends.words import trend_answer, trend_markdown
 
     if out is not None:
         names_to_replace(TREND, out, force, [folder / "result.json" for folder in audits or ()])
@@ -54,14 +54,13 @@ def trend_command(
     result = trend(audits or (), history=history, command=command, **options)
     if out is not None:
         result.save(out, report=not no_report, force=force)
-    view = trend_view(result.summary)
     print_as(
         format_,
         verbose=verbose,
         page=page_path(out, no_report=no_report),
         json=result.to_json,
-        markdown=lambda: trend_markdown(view),
-        answer=lambda: view.answer,
+        markdown=lambda: trend_markdown(result.summary),
+        answer=lambda: trend_answer(result.summary),
     )
     if out is not None and not quiet:
         say(f"Written to {out}: trend.json{'' if no_report else ', report.html'}")

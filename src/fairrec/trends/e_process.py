@@ -9,7 +9,7 @@ its standard error. Two questions are asked of a line:
 Evidence is a likelihood ratio, averaged over how large the harm or its growth may be and, for a
 growth, over the release it began with. Without any it is an e-process: the chance that it ever
 reaches 1 / level is at most the level, however often and whenever one looks (Ville 1939). Of lines
-that share a level, each must reach the inverse of its own share (`Said`).
+that share a level, each must reach the inverse of its own share (`Detection`).
 
 Releases are not independent where they are judged by the same users or the same held-out data: whom
 the model does not suit is served badly again. What two releases have in common is known
@@ -53,12 +53,12 @@ class Evidence(NamedTuple):
     size: FloatArray
 
 
-class Said(NamedTuple):
+class Detection(NamedTuple):
     """Which lines are shown, when first, and how surely; arrays are (n_lines,).
 
     Parameters
     ----------
-    at : the first look by which it could be said, -1 where it could not
+    at : the first look that shows it, -1 where none does
     strongest : the look up to which the evidence is the strongest
     p_value : adjusted for all lines and all looks
     """
@@ -68,8 +68,8 @@ class Said(NamedTuple):
     p_value: FloatArray
 
     @classmethod
-    def of(cls, evidence: Evidence, shares: FloatArray, alpha: float) -> Said:
-        """What is said at a level.
+    def of(cls, evidence: Evidence, shares: FloatArray, alpha: float) -> Detection:
+        """The detections at a level.
 
         Parameters
         ----------
@@ -129,7 +129,7 @@ def evidence_of_change(
     """
     lines = _Lines.of(harm, error)
     if shared is None:
-        return _change_of_anybody(lines)
+        return _change_unknown_users(lines)
     things = _things(shared)
     is_there = lines.sureness > 0
     is_pair = is_there[:, :, None] & is_there[:, None]
@@ -140,7 +140,7 @@ def evidence_of_change(
     is_known = np.isfinite(things).all(axis=(0, 2, 3)) | np.zeros(len(harm), dtype=bool)
     if is_known.all():
         return found
-    return _chosen(is_known[:, None], found, _change_of_anybody(lines))
+    return _chosen(is_known[:, None], found, _change_unknown_users(lines))
 
 
 def evidence_of_harm(
@@ -164,7 +164,7 @@ def shares_of_level(is_known: BoolArray, tiers: IntArray) -> FloatArray:
 
     Lines of the first look share all but `LATER`, those of later looks what is left of it. Lines
     that appear together share by tiers, equally within each, so that a few broad groups do not
-    pay for many narrow ones. A share never changes, so that what was said stays said.
+    pay for many narrow ones. A share never changes, so that a detection stays one.
 
     Parameters
     ----------
@@ -262,12 +262,14 @@ def _change_up_to(lines: _Lines, inverse: FloatArray) -> Evidence:
     with_all = (steps[:, :, :1] * steps).cumsum(axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
         share = np.nan_to_num(with_all / with_all[:, :, :1])
-    told = np.maximum((steps**2).cumsum(axis=1) - share * with_all, 0.0)
+    information = np.maximum((steps**2).cumsum(axis=1) - share * with_all, 0.0)
     with_harm = (harm[:, :, None] * steps).cumsum(axis=1)
     score = with_harm - share * with_harm[:, :, :1]
     logs = np.zeros((n_lines, n_looks, n_looks))
     look, step = np.tril_indices(n_looks)
-    logs[:, look, step] = _mixture(score[:, look, step], told[:, look, step], lines.width[:, None])
+    logs[:, look, step] = _mixture(
+        score[:, look, step], information[:, look, step], lines.width[:, None]
+    )
     later = np.arange(1, n_looks)
     logs = logs[:, :, 1:] - np.log(later * (later + 1))
     # the growth may begin with a later release: 1/n is what their shares add up to
@@ -275,10 +277,10 @@ def _change_up_to(lines: _Lines, inverse: FloatArray) -> Evidence:
     log = np.asarray(logsumexp(np.concatenate([logs, rest], axis=2), axis=2))
     best = 1 + _best_step(logs, lines.sureness)
     at = best[:, :, None]
-    told_best = np.take_along_axis(told, at, axis=2)[:, :, 0]
+    information_best = np.take_along_axis(information, at, axis=2)[:, :, 0]
     with np.errstate(invalid="ignore", divide="ignore"):
-        size = np.take_along_axis(score, at, axis=2)[:, :, 0] / told_best
-    return Evidence(log, np.where(told_best > 0, best, -1), size)
+        size = np.take_along_axis(score, at, axis=2)[:, :, 0] / information_best
+    return Evidence(log, np.where(information_best > 0, best, -1), size)
 
 
 def _independent(lines: _Lines, inverse: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -309,17 +311,18 @@ def _best_step(logs: FloatArray, sureness: FloatArray) -> IntArray:
     return np.asarray(np.where(is_step, logs, -math.inf).argmax(axis=2))
 
 
-def _change_of_anybody(lines: _Lines) -> Evidence:
+def _change_unknown_users(lines: _Lines) -> Evidence:
     """The same whatever the users have in common: p-values, each with its share of the level."""
     n_lines, n_looks = lines.harm.shape
     found = [_nothing(n_lines)]
     found += [
-        _up_to_anybody(lines.harm[:, :n], lines.sureness[:, :n]) for n in range(2, n_looks + 1)
+        _unknown_users_up_to(lines.harm[:, :n], lines.sureness[:, :n])
+        for n in range(2, n_looks + 1)
     ]
     return Evidence(*map(np.hstack, zip(*found, strict=True)))
 
 
-def _up_to_anybody(harm: FloatArray, sureness: FloatArray) -> Evidence:
+def _unknown_users_up_to(harm: FloatArray, sureness: FloatArray) -> Evidence:
     """Of all looks together, (n_lines, 1)."""
     n_looks = harm.shape[1]
     is_known = sureness > 0
@@ -342,26 +345,28 @@ def _up_to_anybody(harm: FloatArray, sureness: FloatArray) -> Evidence:
 def _harm_up_to(lines: _Lines, inverse: FloatArray) -> Evidence:
     """Least squares of a line that is level, against 0."""
     steps, harm = _independent(lines, inverse)
-    told = (steps[:, :, 0] ** 2).cumsum(axis=1)
+    information = (steps[:, :, 0] ** 2).cumsum(axis=1)
     score = (harm * steps[:, :, 0]).cumsum(axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
-        size = score / told
-    return Evidence(_mixture(score, told, lines.width[:, None]), np.full(told.shape, -1), size)
+        size = score / information
+    return Evidence(
+        _mixture(score, information, lines.width[:, None]), np.full(information.shape, -1), size
+    )
 
 
 def _from_each_on(per_look: FloatArray) -> FloatArray:
     return per_look[..., ::-1].cumsum(axis=-1)[..., ::-1]
 
 
-def _mixture(score: FloatArray, told: FloatArray, width: FloatArray) -> FloatArray:
+def _mixture(score: FloatArray, information: FloatArray, width: FloatArray) -> FloatArray:
     """Log of the likelihood ratio to 0 of sizes above 0, averaged over half of a normal variable.
 
     Parameters
     ----------
-    score, told : the estimate over its variance, and one over its variance
+    score, information : the estimate over its variance, and one over its variance
     width : standard deviation of the normal variable
     """
-    precision = told + width**-2.0
+    precision = information + width**-2.0
     middle = score / np.sqrt(precision)
     scale = math.log(2) - np.log(width) - np.log(precision) / 2
     return np.asarray(scale + middle**2 / 2 + log_ndtr(middle))

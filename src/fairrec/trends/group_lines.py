@@ -14,6 +14,7 @@ from fairrec.core.arrays import BoolArray, FloatArray, finite_or_none
 from fairrec.core.errors import InputError, listed, plain, unknown_name
 from fairrec.core.options import spell
 from fairrec.metrics.direction import harm
+from fairrec.report.words import group_label
 from fairrec.result.tables import row_group
 from fairrec.statistics.intervals import Interval
 from fairrec.statistics.verdict import harm_interval
@@ -37,7 +38,7 @@ class Lines:
     groups : conditions of each line
     points : of each line and release, as they are shown; None for a gap
     error : standard error of the difference, at least that of a random group of as many
-    error_by_users : the same as users drawn again tell it, where items are compared; of users as
+    error_by_users : the same as other users would change it, where items are compared; of users as
         `error`
     """
 
@@ -65,32 +66,34 @@ def build_lines(
     """The lines of some metrics: of these groups, or of all where none are named."""
     directions = metric_directions(releases, metrics)
     attributes = [*dict.fromkeys(name for one in releases for name in one.summary.attributes)]
-    keys = ["metric", *attributes]
     tables = []
     for look, release in enumerate(releases):
-        there = [name for name in keys if name in release.groups.columns]
+        there = [name for name in ("metric", *attributes) if name in release.groups.columns]
         table = release.groups.filter(pl.col("metric").is_in(list(metrics)))
         table = table.select(*there, pl.col(NUMBERS).cast(pl.Float64), "outcome")
-        tables.append(table.with_columns(pl.lit(look).alias("look")))
-    frame = pl.concat(tables, how="diagonal_relaxed")
+        tables.append(table.with_columns(look=pl.lit(look)))
+    rows = pl.concat(tables, how="diagonal_relaxed")
     if groups:
-        frame = _select_groups(frame, attributes, groups)
-    by_line = frame.group_by(keys, maintain_order=True).agg("look", *NUMBERS, "outcome")
-    rows = by_line.with_row_index("line").explode("look", *NUMBERS, "outcome")
-    at = rows["line"].to_numpy(), rows["look"].to_numpy()
-    shape = by_line.height, len(releases)
+        rows = _select_groups(rows, attributes, groups)
+    keys = rows.select("metric", *attributes)
+    lines = keys.unique(maintain_order=True).with_row_index("line")
+    at = rows.join(
+        lines, on=keys.columns, how="left", nulls_equal=True, maintain_order="left"
+    ).select("line", "look")
+    places = at["line"].to_numpy(), at["look"].to_numpy()
+    shape = lines.height, len(releases)
 
     def spread(values: FloatArray) -> FloatArray:
         found = np.full(shape, math.nan)
-        found[at] = values
+        found[places] = values
         return found
 
     points: list[list[TrendPoint | None]] = [[None] * shape[1] for _ in range(shape[0])]
-    for row in rows.iter_rows(named=True):
-        points[row["line"]][row["look"]] = _point(row, directions[row["metric"]])
+    for line, look, row in zip(*places, rows.iter_rows(named=True), strict=True):
+        points[line][look] = _point(row, directions[row["metric"]])
     return Lines(
-        by_line["metric"].to_list(),
-        [row_group(row) for row in by_line.select(attributes).iter_rows(named=True)],
+        lines["metric"].to_list(),
+        [row_group(row) for row in lines.select(attributes).iter_rows(named=True)],
         points,
         spread(rows["difference"].fill_null(math.nan).to_numpy()),
         spread(_errors(releases, rows)),
@@ -100,53 +103,49 @@ def build_lines(
 
 
 def _point(row: Mapping[str, Any], higher_is_better: bool | None) -> TrendPoint | None:
+    """A group in a release; None where it has no value."""
     if row["value"] is None or not math.isfinite(row["value"]):
         return None
-    difference = finite_or_none(math.nan if row["difference"] is None else row["difference"])
+    difference, ends = row["difference"], []
+    for name in ("difference", "simultaneous"):
+        low, high = row[f"{name}_low"], row[f"{name}_high"]
+        interval = Interval(
+            np.array(-math.inf if low is None else low),
+            np.array(math.inf if high is None else high),
+        )
+        least, most = harm_interval(interval, higher_is_better)
+        ends.append((finite_or_none(float(least)), finite_or_none(float(most))))
     return TrendPoint(
         value=row["value"],
         support=int(row["support"] or 0),
-        difference=difference,
         harm=None if difference is None else harm(difference, higher_is_better),
-        interval=_harms(row["difference_low"], row["difference_high"], higher_is_better),
-        simultaneous=_harms(row["simultaneous_low"], row["simultaneous_high"], higher_is_better),
+        interval=ends[0],
+        simultaneous=ends[1],
         outcome=row["outcome"],
     )
 
 
-def _harms(
-    low: float | None, high: float | None, higher_is_better: bool | None
-) -> tuple[float | None, float | None]:
-    """The interval of a difference as that of a harm; None: no limit."""
-    ends = Interval(
-        np.array(-math.inf if low is None else low), np.array(math.inf if high is None else high)
-    )
-    least, most = harm_interval(ends, higher_is_better)
-    return finite_or_none(float(least)), finite_or_none(float(most))
-
-
 def _select_groups(
-    frame: pl.DataFrame, attributes: Sequence[str], groups: Sequence[Conditions]
+    rows: pl.DataFrame, attributes: Sequence[str], groups: Sequence[Conditions]
 ) -> pl.DataFrame:
     """The rows of some groups; an error that names one that no release has."""
     parts = []
     for group in groups:
-        wanted = dict(group)
+        wanted = dict(sorted(group))
         for name in wanted:
             if name not in attributes:
                 raise unknown_name("attribute in these audits", name, attributes)
-        rows = frame.filter(pl.col(name).eq_missing(wanted.get(name)) for name in attributes)
-        if rows.is_empty():
-            label = ", ".join(f"{plain(name)}={plain(value)}" for name, value in sorted(group))
+        part = rows.filter(pl.col(name).eq_missing(wanted.get(name)) for name in attributes)
+        if part.is_empty():
             values = "; ".join(
-                f"{plain(name)} has {listed(frame[name].drop_nulls().unique().sort())}"
+                f"{plain(name)} has {listed(rows[name].drop_nulls().unique().sort())}"
                 for name in wanted
             )
             raise InputError(
-                f"No release has the group {label}. It may be too small, or its values may be "
-                f"other ones: {values}."
+                f"No release has the group {group_label(wanted)}. It may be too small, or its "
+                f"values may be other ones: {values}."
             )
-        parts.append(rows)
+        parts.append(part)
     return pl.concat(parts)
 
 

@@ -13,7 +13,7 @@ from fairrec.report.page.html import css_text, page_css, page_template, policy
 from fairrec.report.page.vega import GROUP, STILL_INK, WORSE
 from fairrec.report.words import group_label, tick
 from fairrec.trends.result import TrendLine, TrendRelease, TrendSummary
-from fairrec.trends.words import trend_view
+from fairrec.trends.words import growths, line_table, lines_table, trend_answer
 
 ROWS_SHOWN = 10
 MOST_CHARTS = 40
@@ -24,31 +24,32 @@ def trend_page(summary: TrendSummary) -> str:
     """The page of a trend."""
     from markupsafe import Markup
 
-    view = trend_view(summary)
-    drawn = summary.lines[:MOST_CHARTS]
+    answer, drawn = trend_answer(summary), summary.lines[:MOST_CHARTS]
     reach = {
         metric: axis_range([line for line in drawn if line.metric == metric])
         for metric in summary.metrics
     }
     charts = [
         {
-            "title": detail.title,
             "data": base64.b64encode(
                 trend_lines(line, summary.releases, reach[line.metric]).encode()
             ).decode(),
-            "table": detail,
+            "table": line_table(line, summary),
         }
-        for line, detail in zip(drawn, view.details, strict=False)
+        for line in drawn
     ]
     return page_template("trend.html.j2").render(
-        view=view,
+        answer=answer,
+        growths=growths(summary),
+        lines=lines_table(summary),
         charts=charts,
         rows_shown=ROWS_SHOWN,
         n_more=len(summary.lines) - len(drawn),
         definitions=[(name, metric.definition) for name, metric in summary.metrics.items()],
+        command=plain(summary.command, 4000),
         policy=policy(images=True),
         css=Markup(page_css()),
-        running_title=Markup(css_text(f"FairRec: {view.answer.headline[:100]}")),
+        running_title=Markup(css_text(f"FairRec: {answer.headline[:100]}")),
     )
 
 

@@ -8,30 +8,13 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
-from fairrec.core.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from fairrec.core.arrays import AnyArray, FloatArray, IntArray
 from fairrec.core.kernels import kernel
 from fairrec.trends.group_lines import Lines
 from fairrec.trends.releases import Release
 from fairrec.trends.result import Users
 
-_ROUNDING = 1e-9
 _ABSENT = -2
-
-
-def shared_users(users: Sequence[IntArray]) -> FloatArray:
-    """(n_looks, n_looks), users in common as a share of the geometric mean of both numbers.
-
-    >>> shared_users([np.array([0, 1, 2, 3]), np.array([3])])
-    array([[1. , 0.5],
-           [0.5, 1. ]])
-
-    Parameters
-    ----------
-    users : of each look the users audited, numbered alike in all of them
-    """
-    *_, common = _count_common(users, [np.full(len(one), -1) for one in users], 0)
-    n = np.sqrt(np.maximum(np.diag(common), 1))
-    return np.asarray(common / (n[:, None] * n))
 
 
 def shared_differences(
@@ -108,38 +91,32 @@ def _add_common(
 
 
 def users_in_common(releases: Sequence[Release]) -> Users:
-    """In words."""
-    tables = [release.users for release in releases if release.users is not None]
-    if len(tables) < len(releases):
-        return "the same" if _is_one_table(releases) else "not known"
-    shared = shared_users(_numbered_users(tables))
-    between = shared[~np.eye(len(shared), dtype=bool)]
-    if (between > 1 - _ROUNDING).all():
+    """Whether the releases were judged by the same users."""
+    ids = [set(release.users["user_id"]) for release in releases if release.users is not None]
+    if len(ids) < len(releases):
+        return "not known"
+    n_all = len(set.union(*ids))
+    if all(len(one) == n_all for one in ids):
         return "the same"
-    return "partly the same" if between.any() else "others"
+    return "others" if sum(map(len, ids)) == n_all else "partly the same"
 
 
 def members_in_common(releases: Sequence[Release], lines: Lines) -> FloatArray:
     """(n_lines, n_releases, n_releases), what each two releases share of a line's users.
 
-    As `shared_differences` has it, of the users with a value; NaN for lines of which it is not
-    known.
+    As `shared_differences` has it, of the users with a value; NaN where users are not known.
     """
     shared = np.full((len(lines.metrics), len(releases), len(releases)), np.nan)
     tables = [release.users for release in releases if release.users is not None]
     if len(tables) < len(releases):
-        # one table of users tells who is in which group, where it was read in one way
-        if _is_one_table(releases):
-            alike = {name for name in _attributes(lines) if _is_alike(releases, name)}
-            shared[[{*group} <= alike for group in lines.groups]] = 1.0
         return shared
     ends = np.cumsum([table.height for table in tables])[:-1]
     users = pl.concat(tables, how="diagonal_relaxed")
-    numbers = np.concatenate(_numbered_users(tables))
+    numbers = users["user_id"].rank("dense").to_numpy().astype(np.int64) - 1
     # lines of the same attributes and users with a value are looked at together
     masks, families = {}, defaultdict(list)
     for line, (metric, group) in enumerate(zip(lines.metrics, lines.groups, strict=True)):
-        # a metric of no single user is one of everybody
+        # a metric of no single user is one of all
         has_value = np.ones(users.height, dtype=bool)
         if metric in users.columns:
             has_value = users[metric].fill_null(value=False).to_numpy()
@@ -149,23 +126,13 @@ def members_in_common(releases: Sequence[Release], lines: Lines) -> FloatArray:
     for (key, names), mine in families.items():
         values = [tuple(lines.groups[line][name] for name in names) for line in mine]
         number, n_groups, groups = _number_groups(users, names, values)
+        is_here = np.split(masks[key], ends)
         of_looks, groups_of_looks = (
-            [
-                part[is_here]
-                for part, is_here in zip(
-                    np.split(column, ends), np.split(masks[key], ends), strict=True
-                )
-            ]
+            [part[mask] for part, mask in zip(np.split(column, ends), is_here, strict=True)]
             for column in (numbers, groups)
         )
         shared[mine] = shared_differences(of_looks, groups_of_looks, n_groups)[number]
     return shared
-
-
-def exchanged(shared: FloatArray, lines: Lines) -> BoolArray:
-    """(n_lines,), whether releases that have a line's group have other members of it."""
-    is_pair = lines.is_known[:, :, None] & lines.is_known[:, None]
-    return np.asarray((is_pair & (shared < 1 - _ROUNDING)).any(axis=(1, 2)))
 
 
 def held_out_in_common(releases: Sequence[Release]) -> FloatArray:
@@ -173,13 +140,6 @@ def held_out_in_common(releases: Sequence[Release]) -> FloatArray:
     tables = [release.summary.inputs.get("test") for release in releases]
     sums = [at if table is None else table.sha256 or at for at, table in enumerate(tables)]
     return np.array([[float(a == b) for b in sums] for a in sums])
-
-
-def _numbered_users(tables: Sequence[pl.DataFrame]) -> list[IntArray]:
-    """Of each release its users, numbered alike in all of them."""
-    ids = pl.concat([table["user_id"] for table in tables])
-    codes = ids.rank("dense").to_numpy().astype(np.int64) - 1
-    return np.split(codes, np.cumsum([table.height for table in tables])[:-1])
 
 
 def _number_groups(
@@ -192,26 +152,3 @@ def _number_groups(
     found = users.select(names).join(table, on=list(names), how="left", maintain_order="left")
     groups = found["group of the line"].fill_null(-1).to_numpy()
     return np.array([numbers[value] for value in values]), len(numbers), groups
-
-
-def _attributes(lines: Lines) -> set[str]:
-    return {name for group in lines.groups for name in group}
-
-
-def _is_one_table(releases: Sequence[Release]) -> bool:
-    """Whether all were made with one table of users, as far as that is known."""
-    tables = [release.summary.inputs.get("users") for release in releases]
-    known = {
-        (table.sha256, release.summary.n_users)
-        for table, release in zip(tables, releases, strict=True)
-        if table is not None and table.sha256 is not None
-    }
-    has_table = all(table is not None and table.sha256 is not None for table in tables)
-    return has_table and len(known) == 1
-
-
-def _is_alike(releases: Sequence[Release], attribute: str) -> bool:
-    """Whether an attribute was read in one way: its bins, and how many users have each value."""
-    abouts = [release.summary.attributes.get(attribute) for release in releases]
-    there = [about for about in abouts if about is not None]
-    return all((one.binning, one.values) == (there[0].binning, there[0].values) for one in there)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import pairwise
@@ -11,12 +11,11 @@ from pathlib import Path
 
 import polars as pl
 
-from fairrec.auditing.saved_audits import Audited, resolve_audit
+from fairrec.auditing.saved_audits import Audited, describe_settings, resolve_audit
 from fairrec.core.errors import InputError, listed, plain
 from fairrec.core.options import spell
 from fairrec.result.folder import folder_name
 from fairrec.result.schema import AuditSummary
-from fairrec.result.summary import result_options
 from fairrec.trends.result import Order
 
 
@@ -42,26 +41,18 @@ class Release:
 def read_releases(
     audits: Sequence[Audited], history: str | Path | None
 ) -> tuple[list[Release], Order, list[str]]:
-    """The releases, their order, and what is to be said about it.
+    """The releases, their order, and what to know of it.
 
     Parameters
     ----------
     audits : the oldest first; newer than those of the history
     history : a folder with audits, of which those named are left out
     """
-    if not audits and history is None:
-        raise InputError(
-            "Name the audits to look at one by one, or the folder they are in with "
-            f"{spell('history')}."
-        )
-    folders: set[Path] = set()
-    for audit in audits:
-        if isinstance(audit, str | Path):
-            if Path(audit).resolve() in folders:
-                raise InputError(
-                    f"{plain(audit, 300)}: is named twice. An audit is one release: name each once."
-                )
-            folders.add(Path(audit).resolve())
+    folders = [Path(one).resolve() for one in audits if isinstance(one, str | Path)]
+    keys = [*map(str, folders), *(id(one) for one in audits if not isinstance(one, str | Path))]
+    if twice := [key for key, n in Counter(keys).items() if n > 1]:
+        which = plain(twice[0], 300) if isinstance(twice[0], str) else "an audit"
+        raise InputError(f"{which}: is named twice. An audit is one release: name each once.")
     releases = [_release(audit) for audit in audits]
     order: Order = "as given"
     notes: list[str] = []
@@ -70,16 +61,21 @@ def read_releases(
         releases = [*before, *releases]
     if len(releases) < 2:
         raise InputError(
-            f"{len(releases)} audit: a trend needs two releases at least. Name more folders, or "
-            f"with {spell('history')} the folder that holds one for each release."
+            f"A trend needs two releases at least, not {len(releases)}. Name the audit of each, or "
+            f"with {spell('history')} the folder that holds them."
         )
     releases = _name_apart(releases)
-    if history is None:
-        notes = _other_order(releases)
+    for one, later in pairwise(releases):
+        if history is None and one.made_at and later.made_at and later.made_at < one.made_at:
+            notes.append(
+                f"Releases are in the order given, though {plain(later.name)} was audited before "
+                f"{plain(one.name)}"
+            )
+            break
     return releases, order, notes
 
 
-def _history(folder: Path, left_out: Set[Path]) -> tuple[list[Release], Order, list[str]]:
+def _history(folder: Path, left_out: Sequence[Path]) -> tuple[list[Release], Order, list[str]]:
     if not folder.is_dir():
         raise InputError(
             f"{plain(folder, 300)}: is no folder. Name one with an audit in each sub-folder."
@@ -92,27 +88,14 @@ def _history(folder: Path, left_out: Set[Path]) -> tuple[list[Release], Order, l
     if mitigated:
         names = listed(place.name for place in mitigated)
         notes.append(f"Left out, because they are mitigations and no releases: {names}")
-    if without := [release.folder for release in releases if release.made_at is None]:
-        names = listed(without)
+    if unknown := [release.folder for release in releases if release.made_at is None]:
+        names = listed(unknown)
         notes.append(f"Releases are ordered by the names of their folders: no run.json in {names}")
         return releases, "name", notes
-    return sorted(releases, key=_when), "made_at", notes
-
-
-def _when(release: Release) -> tuple[datetime, str]:
-    assert release.made_at is not None
-    return release.made_at, release.folder
-
-
-def _other_order(releases: Sequence[Release]) -> list[str]:
-    """Audits that were made in another order than they are named in."""
-    for before, after in pairwise(releases):
-        if before.made_at and after.made_at and after.made_at < before.made_at:
-            return [
-                f"Releases are in the order given, though {plain(after.name)} was audited before "
-                f"{plain(before.name)}"
-            ]
-    return []
+    in_time = sorted(
+        releases, key=lambda one: (one.made_at and one.made_at.timestamp(), one.folder)
+    )
+    return in_time, "made_at", notes
 
 
 def _release(given: Audited) -> Release:
@@ -123,12 +106,12 @@ def _release(given: Audited) -> Release:
         made_at=audit.run.made_at if audit.run else None,
         summary=audit.summary,
         groups=audit.group_table,
-        users=_judged(audit.per_user, audit.summary),
+        users=_users_with_values(audit.per_user, audit.summary),
     )
 
 
-def _judged(per_user: pl.DataFrame | None, summary: AuditSummary) -> pl.DataFrame | None:
-    """The users who have a value; who has none tells nothing of a release."""
+def _users_with_values(per_user: pl.DataFrame | None, summary: AuditSummary) -> pl.DataFrame | None:
+    """The users with a value in any metric; the others are no part of a release."""
     if per_user is None:
         return None
     metrics = [name for name in summary.metrics if name in per_user.columns]
@@ -141,7 +124,7 @@ def _judged(per_user: pl.DataFrame | None, summary: AuditSummary) -> pl.DataFram
 
 
 def _name_apart(releases: Sequence[Release]) -> list[Release]:
-    """Releases with names that tell them apart: of the model, the audit or the folder."""
+    """Releases with different names: of the model, the audit or the folder, else numbered."""
     names = []
     for number, release in enumerate(releases, start=1):
         model, title = release.summary.model, release.summary.title
@@ -160,38 +143,15 @@ def _name_apart(releases: Sequence[Release]) -> list[Release]:
 
 
 def differing_settings(releases: Sequence[Release]) -> list[str]:
-    """What the releases were audited by in different ways, one sentence each."""
+    """Settings in which the audits differ, one sentence each."""
     notes = []
-    told = [_settings(release.summary) for release in releases]
-    for what in dict.fromkeys(name for settings in told for name in settings):
-        found: dict[str, list[str]] = {}
-        for release, settings in zip(releases, told, strict=True):
-            if what in settings:
-                found.setdefault(settings[what], []).append(release.name)
-        if len(found) > 1:
-            ways = (f"{plain(text)} in {listed(names)}" for text, names in found.items())
-            notes.append(f"Releases differ in {what}: {'; '.join(ways)}")
+    settings = [describe_settings(release.summary) for release in releases]
+    for name in dict.fromkeys(name for one in settings for name in one):
+        ways: dict[str, list[str]] = {}
+        for release, one in zip(releases, settings, strict=True):
+            if name in one:
+                ways.setdefault(one[name], []).append(release.name)
+        if len(ways) > 1 and name not in ("permutations", "seed", "tolerance"):
+            texts = (f"{text} in {listed(names)}" for text, names in ways.items())
+            notes.append(f"Releases differ in {name}: {'; '.join(texts)}")
     return notes
-
-
-def _settings(summary: AuditSummary) -> dict[str, str]:
-    """What harms depend on besides model and data, in words."""
-    attributes, metrics = summary.attributes, summary.metrics
-    options = result_options(summary).items()
-    return {
-        "attributes": ", ".join(sorted(attributes)),
-        **{f"the bins of {plain(name)}": one.binning or "none" for name, one in attributes.items()},
-        "metrics": ", ".join(sorted(metrics)),
-        **{f"the definition of {plain(name)}": one.definition for name, one in metrics.items()},
-        **{
-            name: "not given"
-            if value is None
-            else f"{value:g}"
-            if isinstance(value, float)
-            else str(value)
-            for name, value in options
-            if name not in ("permutations", "seed", "tolerance")
-        },
-        "adjust_for": ", ".join(summary.adjustment.named) if summary.adjustment else "none",
-        "search": summary.search.name,
-    }

@@ -48,8 +48,7 @@ class TrendPoint(Part):
 
     value: float
     support: int
-    difference: float | None
-    harm: float | None = Field(description="the difference in the bad direction")
+    harm: float | None = Field(description="how much worse than all others")
     interval: Ends = Field(description="of the harm, for one group at a time; null: no limit")
     simultaneous: Ends = Field(description="for all groups and metrics of that audit at once")
     outcome: Outcome | None
@@ -60,7 +59,7 @@ class WorseSince(Part):
 
     since: int = Field(description="the position of that release, 0 for the first")
     release: str = Field(description="its name")
-    said_at: str = Field(description="name of the first release by which it could be said")
+    shown_at: str = Field(description="name of the first release by which it is significant")
     before: float = Field(description="mean harm of the releases before it")
     growth: float = Field(description="by how much the harm grew")
     p_adjusted: float = Field(
@@ -78,7 +77,7 @@ class WorseTogether(Part):
     """Worse than all others, by all releases together."""
 
     harm: float
-    said_at: str
+    shown_at: str
     p_adjusted: float
 
 

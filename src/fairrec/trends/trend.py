@@ -17,7 +17,7 @@ from fairrec.core.redact_paths import redact_command
 from fairrec.core.version import __version__
 from fairrec.metrics.direction import worse_ends
 from fairrec.trends.e_process import (
-    Said,
+    Detection,
     evidence_of_change,
     evidence_of_harm,
     shares_of_level,
@@ -25,7 +25,6 @@ from fairrec.trends.e_process import (
 from fairrec.trends.group_lines import Lines, build_lines
 from fairrec.trends.options import Conditions, TrendOptions
 from fairrec.trends.release_overlap import (
-    exchanged,
     held_out_in_common,
     members_in_common,
     users_in_common,
@@ -94,26 +93,17 @@ def trend(
     is_narrow = np.array([len(group) > 1 and not chosen.group for group in lines.groups])
     answers = _follow(lines, releases, is_narrow, np.array(things), chosen.alpha)
     shown = _shown(lines, answers, releases, named=bool(chosen.group))
+    users, unit = users_in_common(releases), releases[-1].summary.unit
     groups = [lines.conditions(line) for line in range(len(lines.groups))]
-
-    def count(is_meant: BoolArray) -> int:
-        return len({groups[line] for line in np.flatnonzero(is_meant)})
-
-    users, unit, n_groups = users_in_common(releases), releases[-1].summary.unit, len({*groups})
-    is_gap = np.array([None in points for points in lines.points])
-    about = [*notes, *not_followed, *differing_settings(releases)]
-    if n_gaps := count(is_gap):
-        about.append(
-            f"{n_gaps:,} of {n_groups:,} groups are not in every release: too few {unit.many}, or "
-            "other attributes, bins or metrics"
+    gaps = {group for group, points in zip(groups, lines.points, strict=True) if None in points}
+    notes += [*not_followed, *differing_settings(releases)]
+    if gaps:
+        notes.append(
+            f"{len(gaps):,} of {len({*groups}):,} groups are not in every release: too few "
+            f"{unit.many}, or other attributes, bins or metrics"
         )
     if users in _ABOUT_USERS:
-        about.append(_ABOUT_USERS[users].format(many=unit.many, audited=unit.audited))
-    elif n_others := count(exchanged(members, lines)):
-        about.append(
-            f"{n_others:,} of {n_groups:,} groups have other members, or are compared with others, "
-            "in some releases, which is reckoned with"
-        )
+        notes.append(_ABOUT_USERS[users].format(many=unit.many))
     return TrendResult(
         TrendSummary(
             fairrec_version=__version__,
@@ -124,20 +114,20 @@ def trend(
             releases=tuple(map(_release, releases)),
             metrics={name: _metric(releases, name) for name in metrics},
             users=users,
-            n_groups=n_groups,
+            n_groups=len({*groups}),
             lines=tuple(sorted(shown, key=_rank)),
-            notes=tuple(about),
+            notes=tuple(notes),
         )
     )
 
 
 _ABOUT_USERS = {
     "partly the same": (
-        "Some {many} were audited in several releases and some were not, which is reckoned with"
+        "Some {many} were audited in several releases and some were not; the test allows for it"
     ),
     "not known": (
-        "{audited} is not known for all releases, and {many} may have been exchanged: a growth is "
-        "harder to show then. Keep per_user.parquet, or audit the {many} of one table"
+        "Which {many} were audited is not known for all releases, so that a growth must be larger "
+        "to be shown. Keep per_user.parquet of the audits"
     ),
 }
 
@@ -182,21 +172,18 @@ def _metric(releases: Sequence[Release], metric: str) -> TrendMetric:
 def _shown(
     lines: Lines, answers: Answers, releases: Sequence[Release], named: bool
 ) -> list[TrendLine]:
-    """The lines that are told of, with what is said of each."""
+    """The lines in the result, with what is known of each."""
     since, together = answers
     findings = set() if named else _findings(releases, set(lines.metrics))
     shown = []
     for line, metric in enumerate(lines.metrics):
-        why: Why | None = None
-        if named:
-            why = "named"
-        elif lines.conditions(line) in findings:
-            why = "finding"
-        elif len(lines.groups[line]) == 1:
-            why = "one attribute"
-        elif line in since:
-            why = "worse since"
-        if why is not None:
+        reasons: dict[Why, bool] = {
+            "named": named,
+            "finding": lines.conditions(line) in findings,
+            "one attribute": len(lines.groups[line]) == 1,
+            "worse since": line in since,
+        }
+        if why := next((reason for reason, is_so in reasons.items() if is_so), None):
             shown.append(
                 TrendLine(
                     group=dict(lines.groups[line]),
@@ -211,18 +198,16 @@ def _shown(
 
 
 def _findings(releases: Sequence[Release], metrics: set[str]) -> set[Conditions]:
-    """Groups that were findings in the most releases, the surest first."""
-    often: Counter[Conditions] = Counter()
-    surest: dict[Conditions, float] = {}
-    for release in releases:
-        in_this = set()
+    """Groups that were findings in the most releases, those of the smallest p-value first."""
+    looks: dict[Conditions, set[int]] = {}
+    least: dict[Conditions, float] = {}
+    for look, release in enumerate(releases):
         for metric in metrics & set(release.summary.metrics):
             for finding in release.summary.metrics[metric].findings:
                 group = frozenset((name, str(value)) for name, value in finding.group.items())
-                surest[group] = min(surest.get(group, 1.0), finding.p_adjusted)
-                in_this.add(group)
-        often.update(in_this)
-    first = sorted(often, key=lambda group: (-often[group], surest[group], sorted(group)))
+                least[group] = min(least.get(group, 1.0), finding.p_adjusted)
+                looks.setdefault(group, set()).add(look)
+    first = sorted(looks, key=lambda group: (-len(looks[group]), least[group], sorted(group)))
     return set(first[:MOST_FINDINGS])
 
 
@@ -251,13 +236,13 @@ def _follow(
     shares = (shares_of_level(lines.is_known, is_narrow.astype(np.int64)) / n_ends)[of_end]
     harms = sign[:, None] * lines.difference[of_end]
     of_ends = shared[:, of_end]
-    # the same items grow no worse by how much they differ; others may, and so may any be by luck
+    # how much the same items differ among themselves says nothing of a growth
     is_same = (of_ends[0] > 1 - _ROUNDING).all(axis=(1, 2))
     error = np.where(is_same[:, None], lines.error_by_users[of_end], lines.error[of_end])
     growth = evidence_of_change(harms, error, of_ends)
-    # a catalogue is all there is: what is off by luck is off by users
+    # items are all there are: they differ by luck only through users
     together = evidence_of_harm(harms, lines.error_by_users[of_end], of_ends)
-    grew, worse = (Said.of(evidence, shares, alpha) for evidence in (growth, together))
+    grew, worse = (Detection.of(evidence, shares, alpha) for evidence in (growth, together))
     since: dict[int, WorseSince] = {}
     for end in np.flatnonzero(grew.at >= 0):
         line, strongest, p_value = int(of_end[end]), grew.strongest[end], float(grew.p_value[end])
@@ -274,7 +259,7 @@ def _follow(
         since[line] = WorseSince(
             since=first,
             release=releases[first].name,
-            said_at=releases[int(grew.at[end])].name,
+            shown_at=releases[int(grew.at[end])].name,
             before=before,
             growth=size,
             p_adjusted=p_value,
@@ -287,7 +272,7 @@ def _follow(
         if line not in by_all or p_value < by_all[line].p_adjusted:
             by_all[line] = WorseTogether(
                 harm=float(together.size[end, -1]),
-                said_at=releases[int(worse.at[end])].name,
+                shown_at=releases[int(worse.at[end])].name,
                 p_adjusted=p_value,
             )
     return since, by_all
