@@ -30,7 +30,7 @@ STAGES = {
     "ranking and metrics": "fairrec.metrics.measured:measure_everyone",
     "permutations": "fairrec.statistics.permutation:null_distribution",
     "moments": "fairrec.statistics.analysis:analyse",
-    "who is missing": "fairrec.statistics.missing:analyse_missing",
+    "missing users": "fairrec.statistics.missing:analyse_outcomes",
     "findings": "fairrec.statistics.findings:list_findings",
     "intervals and verdicts": "fairrec.statistics.verdict:decide_verdicts",
     "ratios": "fairrec.statistics.ratios:analyse_ratios",

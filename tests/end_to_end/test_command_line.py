@@ -276,7 +276,7 @@ def test_off_a_terminal_the_stages_are_lines():
         "reading",
         "measuring 48 users: 0 of 2",
         "testing against chance: 1 of 39",
-        "looking for who is missing",
+        "testing missing users",
         "reporting",
         "writing",
     )

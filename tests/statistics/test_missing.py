@@ -18,9 +18,10 @@ from fairrec.report.audit_result import AuditResult
 from fairrec.report.verdict import build_status
 from fairrec.statistics.missing import (
     Conclusiveness,
-    analyse_missing,
+    analyse_outcomes,
     assess_conclusiveness,
     count_expected,
+    possible_outcomes,
 )
 from tests.builders import audit, one_each
 from tests.grouped_options import group_options
@@ -222,7 +223,8 @@ def alarms(way: str, seed: int) -> int:
         permutations=99, min_support=5, engine=Engine(threads=1), alpha=ALPHA, seed=seed
     )
     grouping = Grouping.of(inputs.attributes, options)
-    (without,) = analyse_missing(measure_everyone(inputs, wanted), inputs, grouping, options)
+    outcomes = possible_outcomes(measure_everyone(inputs, wanted), inputs)
+    (without,) = analyse_outcomes(outcomes, grouping, options)
     return len(without.findings)
 
 
@@ -246,7 +248,7 @@ def standing(has_relevant: np.ndarray, most: float, place: int = 1) -> tuple[Con
     options = AuditOptions(permutations=199, min_support=2, engine=Engine(threads=1))
     measured = measure_everyone(inputs, wanted)
     grouping = Grouping.of(inputs.attributes, options)
-    missing = analyse_missing(measured, inputs, grouping, options)
+    missing = analyse_outcomes(possible_outcomes(measured, inputs), grouping, options)
     return assess_conclusiveness(measured, count_expected(measured, inputs), missing, most)
 
 

@@ -31,10 +31,10 @@ from fairrec.statistics.confounders import (
 )
 from fairrec.statistics.findings import list_findings
 from fairrec.statistics.missing import (
-    analyse_missing,
     analyse_outcomes,
     assess_conclusiveness,
     count_expected,
+    possible_outcomes,
 )
 from fairrec.statistics.ratios import analyse_ratios
 
@@ -42,7 +42,7 @@ from fairrec.statistics.ratios import analyse_ratios
 def build_result(
     measurement: Measurement, analysis: Analysis, about: About, started: float
 ) -> AuditResult:
-    """The result: who is missing, and all that was found, by its names."""
+    """The result: missing users, and all that was found, by its names."""
     source, searched = measurement.source, measurement.searched
     measured, grouping, options = analysis.measured, analysis.grouping, analysis.options
     described, progress = measurement.described, options.engine.report
@@ -51,12 +51,13 @@ def build_result(
     if inputs is not None:
         ties = tied_lists(inputs.candidates, measured.metrics, options.n_threads)
         described = replace(described, ties=ties)
-    progress("looking for who is missing")
+    progress("testing missing users")
     if isinstance(source, AuditInputs):
-        missing = analyse_missing(measured, source, grouping, options)
+        outcomes = possible_outcomes(measured, source)
         expected = count_expected(measured, source)
     else:
-        missing, expected = analyse_outcomes(source.outcomes, grouping, options), source.expected
+        outcomes, expected = [*source.outcomes], source.expected
+    missing = analyse_outcomes(outcomes, grouping, options)
     progress("reporting")
     standing = assess_conclusiveness(measured, expected, missing, options.max_undefined)
     found = describe_metrics(analysis, standing)

@@ -29,7 +29,7 @@ from fairrec.inputs.audit_inputs import InputMetadata
 from fairrec.inputs.users import MISSING, Attribute, Value, multivalued_column
 from fairrec.metrics import Metric, MetricAtK
 from fairrec.metrics.measured import Alike, Measured
-from fairrec.statistics.missing import ExpectedUsers, MissingOutcome, merge_alike, missing_share
+from fairrec.statistics.missing import ExpectedUsers, MissingOutcome, missing_share
 from fairrec.statistics.strata import Strata
 
 _SAME = 1e-11
@@ -44,7 +44,7 @@ class Counted:
     ----------
     n_users : (n_rows,), users of each row in the first family, which holds everyone once
     strata : None where no covariates are given
-    outcomes : the ways in which somebody is missing
+    outcomes : the ways in which users may be missing
     expected : who is expected to have a value, for each metric
     """
 
@@ -77,7 +77,6 @@ def counted_users(counts: Counts) -> Counted:
     strata = None
     if given:
         strata = Strata.from_codes([one.codes for one in given], [len(one.values) for one in given])
-    outcomes = [one for one in _outcomes(info, counts) if one.is_anybody]
     # of lists that are tied as deep as one of the metrics that are left looks
     ties, cutoffs = info.ties, re.findall(r"@(\d+)", " ".join(info.metrics))
     described = InputMetadata(
@@ -100,7 +99,13 @@ def counted_users(counts: Counts) -> Counted:
         ExpectedUsers(one.n_expected, one.n_undefined) for one in info.metrics.values()
     )
     return Counted(
-        measured, attributes, n_users, strata, tuple(merge_alike(outcomes)), expected, described
+        measured,
+        attributes,
+        n_users,
+        strata,
+        tuple(_outcomes(info, counts)),
+        expected,
+        described,
     )
 
 

@@ -1,8 +1,7 @@
-"""Who is missing: users without a list, or without a value of a metric.
+"""Missing users: those without a list, or without a value of a metric.
 
-Dropping them without a word can turn the worst service into an all-clear, so that being missing
-is an outcome of its own: its share is tested by group like a metric, in a family apart from the
-metrics.
+Dropping them silently can turn the worst service into an all-clear. So being missing is an outcome
+of its own: its share is tested by group like a metric, in a family apart from the metrics.
 """
 
 from __future__ import annotations
@@ -32,10 +31,10 @@ MissingKind = Literal[
 ]
 
 UNDEFINED: tuple[MissingKind, ...] = ("no relevant item", "undefined")
-"""Those that are about the value of each metric."""
+"""The kinds that differ by metric."""
 SHARES_SHOWN = 50
-_HARDLY_ANYBODY = 0.05
-"""The share of a group, beside that of all others, below which its users do not speak for it."""
+_LEAST_PRESENT = 0.05
+"""The share of users present, relative to that of all others, from which they represent a group."""
 
 
 class MissingUsers(BaseModel, frozen=True, extra="forbid"):
@@ -57,7 +56,7 @@ class MissingUsers(BaseModel, frozen=True, extra="forbid"):
     permutations: int = Field(default=0, description="behind its p-values")
     is_too_much: bool = Field(
         default=False,
-        description="a group differs in it so far that nothing found in a metric is no all-clear",
+        description="a group differs so far that finding nothing in a metric is no all-clear",
     )
     findings: tuple[Finding, ...] = Field(
         description="groups whose share of missing users differs from the rest; value is the share"
@@ -74,17 +73,17 @@ class MissingUsers(BaseModel, frozen=True, extra="forbid"):
 
 @dataclass(frozen=True, slots=True)
 class MissingOutcome:
-    """Who is missing among some users.
+    """One way in which users may be missing, as a metric of ones and zeros.
 
     Parameters
     ----------
     metrics : those it concerns
-    counts_as_zero : whether who is missing counts as 0 there, instead of being left out
-    is_no_fault : whether it may well be nobody's fault, such as activity: then it is too much only
-        where hardly anybody is left of a group
-    share : one metric, 1 for who is missing, 0 for who is not, undefined for who could not be
+    share : one metric, 1 for missing users, 0 for others, undefined where it does not apply
     attributes : of these users; None where they are the audited ones
     n_users : (n_rows,), users of each row; None where a row is a user
+    counts_as_zero : whether missing users count as 0, instead of being left out
+    is_no_fault : whether it may be due to the users themselves, such as their activity: then it
+        is too much only where hardly any user of a group is left
     """
 
     kind: MissingKind
@@ -95,40 +94,37 @@ class MissingOutcome:
     counts_as_zero: bool = False
     is_no_fault: bool = False
 
-    @property
-    def is_anybody(self) -> bool:
-        """Whether somebody is missing."""
-        return bool((self.share.values == 1).any())
-
-
-def analyse_missing(
-    measured: Measured, inputs: AuditInputs, grouping: Grouping, options: AuditOptions
-) -> tuple[MissingUsers, ...]:
-    """Every way in which somebody is missing, with the groups that differ in it."""
-    return analyse_outcomes(missing_outcomes(measured, inputs), grouping, options)
-
-
-def missing_outcomes(measured: Measured, inputs: AuditInputs) -> list[MissingOutcome]:
-    """Every way in which somebody is missing."""
-    return merge_alike([one for one in possible_outcomes(measured, inputs) if one.is_anybody])
-
 
 def possible_outcomes(measured: Measured, inputs: AuditInputs) -> list[MissingOutcome]:
-    """Every way in which somebody may be missing in tables like these, each metric by itself.
+    """Every way in which users may be missing in tables like these, each metric by itself.
 
-    Also where nobody is: of users who are counted in parts, others may be missing elsewhere.
+    Outcomes without a missing user are among them: where users are counted in parts, another part
+    may have some.
     """
-    return [
-        _absent(measured, inputs),
-        *_without_list(measured, inputs),
-        *_undefined(measured, inputs),
-        *_without_held_out(measured, inputs),
-        _unseen(measured, inputs),
-    ]
+    metrics, is_expected = measured.metrics, inputs.is_expected
+    labelled = [metric for metric in metrics if "labels" in metric.metric.needs]
+    # users who are not audited at all, among all who ought to be
+    due = np.sort(np.concatenate([inputs.rows[is_expected], inputs.absent]))
+    is_absent = np.isin(due, inputs.absent)
+    outcomes = [_outcome("no list", metrics, is_absent, inputs.all_users.attributes(due))]
+    if inputs.candidates.held_out is not None:
+        without = np.where(is_expected, inputs.is_without_list, np.nan)
+        outcomes.append(_outcome("no list", metrics, without, counts_as_zero=True))
+    outcomes += _undefined(measured, inputs)
+    if labelled:
+        outcomes.append(_outcome("no held-out items", labelled, ~is_expected, is_no_fault=True))
+    rows = np.arange(len(inputs.all_users.ids))
+    is_unseen, attributes = np.isin(rows, inputs.unseen), inputs.all_users.attributes(rows)
+    # where others without held-out items have a list, these ought to have one too
+    is_no_fault = bool(is_expected.all())
+    outcomes.append(
+        _outcome("not evaluated", metrics, is_unseen, attributes, is_no_fault=is_no_fault)
+    )
+    return outcomes
 
 
-def merge_alike(outcomes: Sequence[MissingOutcome]) -> list[MissingOutcome]:
-    """The same, with one outcome for all metrics that the same users have no value of."""
+def _merge_alike(outcomes: Sequence[MissingOutcome]) -> list[MissingOutcome]:
+    """One outcome for all metrics that are undefined for the same users."""
     joined: dict[object, MissingOutcome] = {}
     for place, outcome in enumerate(outcomes):
         share = outcome.share
@@ -148,15 +144,16 @@ def merge_alike(outcomes: Sequence[MissingOutcome]) -> list[MissingOutcome]:
 def analyse_outcomes(
     outcomes: Sequence[MissingOutcome], grouping: Grouping, options: AuditOptions
 ) -> tuple[MissingUsers, ...]:
-    """The groups that differ in each.
+    """The outcomes with missing users, and the groups that differ in each.
 
     Each is a family of its own, because a rare one would make the others hard to find; the
     significance level is divided among them.
     """
+    outcomes = _merge_alike([one for one in outcomes if (one.share.values == 1).any()])
     alpha = options.alpha / max(1, len(outcomes))
     permutations = options.permutations
     if permutations:
-        # enough of them that something can be found at that level
+        # as many as that level needs
         permutations = max(permutations, math.ceil(2 / alpha))
     options = replace(options, alpha=alpha, permutations=permutations, tolerance=None)
     return tuple(_tested(outcome, grouping, options) for outcome in outcomes)
@@ -172,7 +169,7 @@ def expects_value(metric: MetricAtK, inputs: AuditInputs) -> BoolArray:
 def undefined_users(
     metric: MetricAtK, row: FloatArray, measured: Measured, has_none: BoolArray
 ) -> tuple[BoolArray, BoolArray]:
-    """(n_users,) each, who has no value, and of whom that is known and says what is usual.
+    """(n_users,) each, users without a value, and a random sample of whom that is known.
 
     Parameters
     ----------
@@ -184,18 +181,9 @@ def undefined_users(
     scored = measured.is_scored
     by_label = "labels" in metric.metric.needs
     if by_label and (is_undefined == has_none)[scored].all():
-        # labels tell it of everyone before anyone is scored
+        # labels show it of all users before any is scored
         return has_none, np.ones(len(row), dtype=bool)
     return is_undefined & scored, measured.is_reference
-
-
-def _without_list(measured: Measured, inputs: AuditInputs) -> list[MissingOutcome]:
-    """Users with held-out items who got no list, and are audited all the same."""
-    if inputs.candidates.held_out is None:
-        return []
-    is_without = inputs.is_without_list & inputs.is_expected
-    values = np.where(inputs.is_expected, is_without.astype(np.float64), np.nan)
-    return [_outcome("no list", measured.metrics, values, counts_as_zero=True)]
 
 
 def _undefined(measured: Measured, inputs: AuditInputs) -> list[MissingOutcome]:
@@ -219,15 +207,6 @@ def _undefined(measured: Measured, inputs: AuditInputs) -> list[MissingOutcome]:
     return outcomes
 
 
-def _without_held_out(measured: Measured, inputs: AuditInputs) -> list[MissingOutcome]:
-    """Users with a list and no held-out items, who have no accuracy."""
-    metrics = [metric for metric in measured.metrics if "labels" in metric.metric.needs]
-    if not metrics:
-        return []
-    values = (~inputs.is_expected).astype(np.float64)
-    return [_outcome("no held-out items", metrics, values, is_no_fault=True)]
-
-
 def has_none_relevant(inputs: AuditInputs) -> BoolArray:
     """(n_users,), users for whom nothing is relevant."""
     if inputs.candidates.labels is None:
@@ -236,33 +215,10 @@ def has_none_relevant(inputs: AuditInputs) -> BoolArray:
     return np.equal(lists.n_relevant[inputs.list_of_user], 0)
 
 
-def _absent(measured: Measured, inputs: AuditInputs) -> MissingOutcome:
-    """Users who are not audited at all, among all who ought to be."""
-    rows = np.sort(np.concatenate([inputs.rows[inputs.is_expected], inputs.absent]))
-    values = np.isin(rows, inputs.absent).astype(np.float64)
-    attributes = inputs.all_users.attributes(rows)
-    return _outcome("no list", measured.metrics, values, attributes)
-
-
-def _unseen(measured: Measured, inputs: AuditInputs) -> MissingOutcome:
-    """Users of whom the tables say nothing, among all of the users table.
-
-    Where others without held-out items have a list, these ought to have one too.
-    """
-    rows = np.arange(len(inputs.all_users.ids))
-    return _outcome(
-        "not evaluated",
-        measured.metrics,
-        np.isin(rows, inputs.unseen).astype(np.float64),
-        inputs.all_users.attributes(rows),
-        is_no_fault=bool(inputs.is_expected.all()),
-    )
-
-
 def _outcome(
     kind: MissingKind,
     metrics: Sequence[MetricAtK],
-    values: FloatArray,
+    values: FloatArray | BoolArray,
     attributes: tuple[Attribute, ...] | None = None,
     *,
     known: tuple[BoolArray, BoolArray] | None = None,
@@ -273,14 +229,13 @@ def _outcome(
 
     Parameters
     ----------
-    values : (n_users,), 1 or 0, NaN for who could not be missing
-    known : whose outcome is known, and who of them at random; None where everyone's is
+    values : (n_users,), 1 or 0, NaN where it does not apply
+    known : users whose outcome is known, and a random sample of them; None where all are known
     """
     names = tuple(metric.name for metric in metrics)
     everyone = np.ones(len(values), dtype=bool)
-    share = Measured(
-        (missing_share(kind, names),), values[np.newaxis], *(known or (everyone, everyone))
-    )
+    ones = values[np.newaxis].astype(np.float64)
+    share = Measured((missing_share(kind, names),), ones, *(known or (everyone, everyone)))
     return MissingOutcome(
         kind, names, share, attributes, counts_as_zero=counts_as_zero, is_no_fault=is_no_fault
     )
@@ -293,7 +248,7 @@ def _tested(outcome: MissingOutcome, grouping: Grouping, options: AuditOptions) 
     analysis = analyse(outcome.share, grouping, options)
     n_users = int(analysis.moments.n_users[0])
     values, support = analysis.estimates.value[0], analysis.moments.n[0]
-    # a share of very few users is noise, and tells what happened to one of them
+    # a share of very few users is noise, and reveals single users
     groups = np.flatnonzero((analysis.grouping.lattice.depth == 1) & analysis.is_tested[0])
     largest = groups[np.lexsort((groups, -values[groups]))][:SHARES_SHOWN]
     return MissingUsers(
@@ -311,10 +266,10 @@ def _tested(outcome: MissingOutcome, grouping: Grouping, options: AuditOptions) 
 
 
 def _is_too_much(analysis: Analysis, is_no_fault: bool) -> bool:
-    """Whether nothing found is no all-clear, because a group differs from the rest in it.
+    """Whether a group differs so far that finding nothing in a metric is no all-clear.
 
-    More than the share that is allowed are missing in the group or among all others; or, where
-    that may be nobody's fault, one of them is there less than a twentieth as often as the other.
+    More than the allowed share is missing in the group or among all others; or, where that may be
+    due to the users themselves, one side is present less than a twentieth as often as the other.
     """
     allowed = analysis.options.max_undefined
     groups = np.flatnonzero(analysis.is_beyond_chance[0])
@@ -323,13 +278,13 @@ def _is_too_much(analysis: Analysis, is_no_fault: bool) -> bool:
     if is_no_fault:
         present = np.sort([1 - share, 1 - of_others], axis=0)
         lost = 1 - present[0] / np.maximum(present[1], 1e-12)
-        return bool((lost.round(12) > max(1 - _HARDLY_ANYBODY, allowed)).any())
+        return bool((lost.round(12) > max(1 - _LEAST_PRESENT, allowed)).any())
     # a mean of centred values may miss a share by the last digits
     return bool((np.maximum(share, of_others).round(12) > allowed).any())
 
 
 def missing_share(kind: MissingKind, metrics: Sequence[str]) -> MetricAtK:
-    """The share as a metric; neither end is better, because being missing may be no one's fault."""
+    """The share as a metric of which neither end is better."""
     share = Metric(
         name=f"{kind}: {', '.join(metrics)}",
         compute=lambda lists: None,
@@ -344,14 +299,14 @@ def missing_share(kind: MissingKind, metrics: Sequence[str]) -> MetricAtK:
 
 @dataclass(frozen=True, slots=True)
 class Conclusiveness:
-    """What a metric without findings is worth.
+    """Whether finding nothing in a metric is an all-clear.
 
     Parameters
     ----------
     undefined_share : users without a value, among those for whom one is expected
     is_conclusive : false where too many users have none, in all or in a group that differs from the
-        rest in it, so that nothing found is no all-clear
-    is_constant : the same value for every user, none of whom is left to be scored
+        rest in it
+    is_constant : the same value for every user, all of whom are scored
     """
 
     undefined_share: float
@@ -362,7 +317,7 @@ class Conclusiveness:
 class ExpectedUsers(NamedTuple):
     """For how many users a value is expected, and how many of them have none.
 
-    After a search, as many as there would be if all were like those drawn at random.
+    After a search, as estimated from those drawn at random.
     """
 
     n_users: float
@@ -375,14 +330,14 @@ class ExpectedUsers(NamedTuple):
 
 
 def count_expected(measured: Measured, inputs: AuditInputs) -> tuple[ExpectedUsers, ...]:
-    """Who is expected to have a value, for each metric."""
+    """The users who are expected to have a value, for each metric."""
     n_dropped = len(inputs.absent) if inputs.candidates.held_out is not None else 0
     has_none = has_none_relevant(inputs)
     expected = []
     for metric, row in zip(measured.metrics, measured.terms, strict=True):
         is_expected = expects_value(metric, inputs)
         if inputs.given.relevant is not None and inputs.candidates.held_out is not None:
-            # who has nothing that was asked for has nothing to be found; tested by group alone
+            # users without anything relevant have nothing to be found; tested by group alone
             is_expected = is_expected & ~has_none
         is_undefined, looked_at = undefined_users(metric, row, measured, has_none)
         n_looked_at = int((is_expected & looked_at).sum())
@@ -398,18 +353,18 @@ def assess_conclusiveness(
     missing: Sequence[MissingUsers],
     max_undefined: float,
 ) -> tuple[Conclusiveness, ...]:
-    """How each metric stands."""
-    standing = []
+    """Whether each metric is conclusive."""
+    found = []
     for i, metric in enumerate(measured.metrics):
         share = expected[i].undefined_share
         concerned = [one for one in missing if metric.name in one.metrics]
         column = measured.column(i)
         is_one = len(column.known) > 0 and column.known.min() == column.known.max()
-        standing.append(
+        found.append(
             Conclusiveness(
                 share,
                 round(share, 12) <= max_undefined and not any(one.is_too_much for one in concerned),
                 bool(measured.is_complete and is_one and not column.inner.any()),
             )
         )
-    return tuple(standing)
+    return tuple(found)
