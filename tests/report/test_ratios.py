@@ -62,9 +62,9 @@ def test_who_is_left_out_is_counted_and_what_all_metrics_share_is_said_once():
     by = result.summary.ratios.metrics["hit@3"].by
     assert f"{by[0].n_unknown} users by gender" in unknown
     assert f"{by[2].n_unknown} users by gender x age" in unknown
-    assert any(note.startswith("Not shown, with too few users: ") for note in view.notes)
+    assert any(note.startswith("Not listed, too small or unknown: ") for note in view.notes)
     assert "hit@3: The rate is the share of users with 1." in view.notes
-    assert "No ratios of pooled_auc: it is no mean over users." in view.notes
+    assert "No ratios of pooled_auc: it is no mean." in view.notes
     assert "No ratios of urp@3: neither end is better." in view.notes
     assert {row[8] for row in view.table.rows if "(missing)" in row[1]} == {"unknown"}
 

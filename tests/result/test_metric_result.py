@@ -88,7 +88,7 @@ def test_all_metrics_stand_there_in_the_order_asked_for_with_reasons():
     ratios = result.summary.ratios
     assert [*ratios.metrics] == ["pooled_auc", "mrr@3", "urp@3"]
     pooled = ratios.metrics["pooled_auc"]
-    assert pooled.why_no_ratios == "it is no mean over users"
+    assert pooled.why_no_ratios == "it is no mean"
     assert (pooled.by, pooled.gini) == ((), None)
     assert ratios.metrics["urp@3"].why_no_ratios == "neither end is better"
     mrr = ratios.metrics["mrr@3"]

@@ -30,7 +30,7 @@ from tests.grouped_options import group_options
 LIMIT = 10
 COUNTED = {
     "AttributeSummary": {"n_missing", "small_values", "values"},
-    "CategoryRatios": {"n_unknown", "n_users_too_few"},
+    "CategoryRatios": {"n_unknown"},
     "CertifiedSize": {"support"},
     "Coverage": {"n_users_below"},
     "Detectable": {"support"},
@@ -53,7 +53,7 @@ OF_ALL = {
     "AuditSummary": {
         *("seed", "n_users", "n_candidates", "depth", "permutations", "permutations_drawn"),
     },
-    "CategoryRatios": {"n_too_few", "n_not_listed"},
+    "CategoryRatios": {"n_not_listed"},
     "CertifiedSize": {"n_groups"},
     "Chance": {"permutations"},
     "Coverage": {"min_users", "n_full_observed", "n_full"},
@@ -269,7 +269,7 @@ def with_every_count(result: AuditResult) -> AuditSummary:
     history = SearchedMetric(may_be_larger_by=None, history=(HistoryPoint(users=100, gap=0.5),))
     gender = summary.attributes["gender"].model_copy(update={"small_values": {"Zfew": 7}})
     by = summary.ratios.metrics["quality"].by
-    by = tuple(one.model_copy(update={"n_too_few": 1, "n_users_too_few": 3}) for one in by)
+    by = tuple(one.model_copy(update={"n_unknown": 3}) for one in by)
     ratios = summary.ratios.metrics["quality"].model_copy(update={"by": by})
     gone = {"metric": "quality", "raw_difference": 0.1, "difference": 0.0, "kept_share": 1.0}
     differing = Confounder(

@@ -10,7 +10,14 @@ from fairrec.core.audited_entity import Unit
 from fairrec.core.errors import plain
 from fairrec.report.words import TableView, confidence, group_label, number, percent, plural
 from fairrec.result.schema import AuditSummary
-from fairrec.statistics.ratios import CategoryRatios, GroupRatios, MetricRatios, Ratios, WhyNot
+from fairrec.statistics.ratios import (
+    FOUR_FIFTHS,
+    SMALL_CATEGORY,
+    CategoryRatios,
+    GroupRatios,
+    MetricRatios,
+    Ratios,
+)
 
 ROWS_SHOWN, LEAST_ROWS = 30, 5
 BELOW_SHOWN = NAMES_SHOWN = 3
@@ -46,22 +53,22 @@ def ratios_view(summary: AuditSummary, most_rows: int = ROWS_SHOWN) -> RatiosVie
     table = _table(metrics, summary, most_rows)
     return RatiosView(
         below=_below(metrics, summary),
-        about=_about(summary.ratios, summary) if table.rows else (),
+        about=_about(summary) if table.rows else (),
         table=table,
         gini=_gini(metrics, summary.unit),
         notes=_notes(summary.ratios, summary.unit),
     )
 
 
-def _about(ratios: Ratios, summary: AuditSummary) -> tuple[str, ...]:
+def _about(summary: AuditSummary) -> tuple[str, ...]:
     level, many = confidence(summary.alpha), summary.unit.many
     return (
         "To the best: the value of a group over that of the best group of the same attributes "
-        f"with at least {percent(ratios.small_category)} of {many}. To the rest: over the mean of "
+        f"with at least {percent(SMALL_CATEGORY)} of {many}. To the rest: over the mean of "
         f"all other {many}. Intervals are {level} for one group at a time; the one to the best "
         "allows for not knowing which group is best.",
-        f"Four fifths: below {ratios.four_fifths:g} of the best, or uncertain where the interval "
-        f"holds {ratios.four_fifths:g}; {_THE_RULE}.",
+        f"Four fifths: below {FOUR_FIFTHS:g} of the best, or uncertain where the interval "
+        f"holds {FOUR_FIFTHS:g}; {_THE_RULE}.",
         "Impact ratio, as New York's local law 144 defines it: the rate over the highest rate of "
         f"the same attributes. The rate is the share of {many} with 1 where all values are 0 or 1 "
         f"(selection rate), else the share above the median of all {many} (scoring rate).",
@@ -189,7 +196,7 @@ def _notes(ratios: Ratios, unit: Unit) -> tuple[str, ...]:
     for reason in dict.fromkeys(reasons.values()):
         if reason is not None:
             names = ", ".join(name for name, why in reasons.items() if why == reason)
-            notes.append(f"No ratios of {names}: {_reason(reason, unit)}.")
+            notes.append(f"No ratios of {names}: {reason}.")
     if ratios.n_pairs_left_out:
         notes.append(
             f"Single attributes are compared; the {ratios.n_pairs_left_out:,} pairs of attributes "
@@ -199,7 +206,7 @@ def _notes(ratios: Ratios, unit: Unit) -> tuple[str, ...]:
 
 
 def _left_out(result: MetricRatios, unit: Unit) -> Iterator[str]:
-    """The median, and who is not compared: unknown, too few, or not listed."""
+    """The rate, and what is not compared or not listed."""
     if result.threshold is not None:
         yield f"The rate is the share of {unit.many} above the median, {number(result.threshold)}."
     else:
@@ -209,30 +216,10 @@ def _left_out(result: MetricRatios, unit: Unit) -> Iterator[str]:
     ]
     if unknown:
         yield f"Unknown, and not compared with the best: {', '.join(unknown)}."
-    few = [
-        f"{plural(one.n_too_few, 'group')}{_their_users(one, unit)} by {_names(one)}"
+    small = [
+        f"{plural(one.n_not_listed, 'group')} by {_names(one)}"
         for one in result.by
-        if one.n_too_few
+        if one.n_not_listed
     ]
-    if few:
-        yield f"Not shown, with too few {unit.many}: {', '.join(few)}."
-    n_not_listed = sum(one.n_not_listed for one in result.by)
-    if n_not_listed:
-        yield f"Not listed, small or unknown: {plural(n_not_listed, 'more group')}."
-
-
-def _their_users(one: CategoryRatios, unit: Unit) -> str:
-    return "" if one.n_users_too_few is None else f" ({unit.count(one.n_users_too_few)})"
-
-
-def _reason(reason: WhyNot, unit: Unit) -> str:
-    """Why there are none; reasons are recorded as they are said of users."""
-    if unit.is_users:
-        return reason
-    of_others: dict[WhyNot, str] = {
-        "not everyone is scored": f"not all {unit.many} are scored",
-        "nobody has a value": f"no {unit.one} has a value",
-        "everyone has 0": f"all {unit.many} have 0",
-        "it is no mean over users": f"it is no mean over {unit.many}",
-    }
-    return of_others.get(reason, reason)
+    if small:
+        yield f"Not listed, too small or unknown: {', '.join(small)}."

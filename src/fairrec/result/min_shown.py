@@ -38,7 +38,7 @@ _NUMBERS: dict[type[BaseModel], tuple[str, ...]] = {
     AdjustedCovariate: ("n_missing",),
     Adjustment: ("n_users_alone",),
     Coverage: ("n_users_below",),
-    CategoryRatios: ("n_unknown", "n_users_too_few"),
+    CategoryRatios: ("n_unknown",),
 }
 """Numbers of users that are null where they are small."""
 _NOTE = "are hidden in this result"

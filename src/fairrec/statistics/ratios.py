@@ -18,12 +18,12 @@ import numpy as np
 from pydantic import BaseModel, Field
 from scipy.special import ndtri, stdtrit
 
-from fairrec.core.arrays import BoolArray, FloatArray, IntArray, finite_or_none
+from fairrec.core.arrays import BoolArray, FloatArray, finite_or_none
 from fairrec.core.audit_options import AuditOptions
 from fairrec.core.threads import map_in_threads
 from fairrec.groups.grouping import Grouping, Partition
 from fairrec.inputs.users import Value
-from fairrec.metrics import MetricAtK
+from fairrec.metrics import Metric, MetricAtK
 from fairrec.metrics.measured import Measured
 from fairrec.statistics.inequality import gini
 from fairrec.statistics.intervals import Interval, score_interval
@@ -147,20 +147,19 @@ SMALL_CATEGORY = 0.02
 """The share of users below which a category is left out of the comparison with the best."""
 MOST_PAIRS = 28
 """Pairs of 8 attributes; of more, single attributes alone are compared."""
-LEFT_OUT_LISTED = 10
-"""Groups too small to be compared with the best, and likewise unknown ones, that are listed."""
+MOST_LEFT_OUT = 20
+"""Groups listed that are not compared with the best, because they are small or unknown."""
 
 FourFifths = Literal["below", "below, uncertain", "not below, uncertain", "not below"]
 LeftOut = Literal["small", "unknown"]
-RateKind = Literal["selection", "scoring"]
 WhyNot = Literal[
-    "not everyone is scored",
-    "nobody has a value",
+    "not all are scored",
+    "there are no values",
     "some values are negative",
-    "everyone has 0",
+    "all values are 0",
     "neither end is better",
     "lower is better",
-    "it is no mean over users",
+    "it is no mean",
     "items compete for places",
 ]
 
@@ -188,7 +187,7 @@ class GroupRatios(BaseModel, frozen=True, extra="forbid"):
     four_fifths: FourFifths | None = Field(
         description="whether to_best is below 0.8; uncertain where 0.8 lies in its interval"
     )
-    rate: float = Field(description="selection or scoring rate, as rate_kind says")
+    rate: float = Field(description="share of users above the threshold, or with 1 without one")
     impact_ratio: float | None = Field(
         description="rate over the highest rate of a group of the same attributes"
     )
@@ -204,9 +203,9 @@ class CategoryRatios(BaseModel, frozen=True, extra="forbid"):
     n_unknown: int | None = Field(
         description="users of whom one of these attributes is not known; null where hidden"
     )
-    n_too_few: int = Field(description="groups below the smallest size, which are not shown")
-    n_users_too_few: int | None = Field(description="their users; null where hidden")
-    n_not_listed: int = Field(description="groups that are left out and not listed here")
+    n_not_listed: int = Field(
+        description="groups below the smallest size, and beyond the largest that are left out"
+    )
     groups: tuple[GroupRatios, ...] = Field(
         description="lowest ratio to the best first, then those left out"
     )
@@ -215,26 +214,23 @@ class CategoryRatios(BaseModel, frozen=True, extra="forbid"):
 class MetricRatios(BaseModel, frozen=True, extra="forbid"):
     """Ratios of one metric, and how unequal users are in it."""
 
-    why_no_ratios: WhyNot | None
-    rate_kind: RateKind | None = Field(
-        description="selection: the mean of a metric of ones and zeros; scoring: the share of "
-        "users above the median"
+    why_no_ratios: WhyNot | None = None
+    threshold: float | None = Field(
+        default=None,
+        description="the median: rates are scoring rates, the share of users above it; null where "
+        "all values are 0 or 1: rates are selection rates, the share of users with 1",
     )
-    threshold: float | None = Field(description="that median")
-    by: tuple[CategoryRatios, ...] = Field(description="each attribute, then each pair")
+    by: tuple[CategoryRatios, ...] = Field(default=(), description="each attribute, then each pair")
     gini: float | None = Field(
+        default=None,
         description="Gini index of the values of all users, 0 where all have the same; null where "
-        "values are negative or all 0, not all users are scored, or it is no mean over users"
+        "values are negative or all 0, not all users are scored, or it is no mean over users",
     )
 
 
 class Ratios(BaseModel, frozen=True, extra="forbid"):
     """Ratios between groups and inequality among users, beside the differences."""
 
-    four_fifths: float
-    small_category: float = Field(
-        description="share of users below which a group is not compared with the best"
-    )
     n_pairs_left_out: int = Field(
         description="pairs of attributes; with too many of them none is compared"
     )
@@ -251,89 +247,21 @@ def analyse_ratios(
     wanted : all metrics, those among them that are no mean over users
     """
     positions = range(len(grouping.attributes))
-    sets: list[tuple[int, ...]] = [(at,) for at in positions]
     pairs = [] if options.depth == 1 else [*itertools.combinations(positions, 2)]
     has_room = len(pairs) <= MOST_PAIRS
-    compared = [Partition.of(grouping, one) for one in sets + pairs * has_room]
+    sets: list[tuple[int, ...]] = [(at,) for at in positions]
+    partitions = [Partition.of(grouping, one) for one in sets + pairs * has_room]
 
     def analyse(i: int) -> MetricRatios:
-        return _of_metric(i, measured, grouping, compared, options.alpha)
+        return _metric_ratios(i, measured, grouping, partitions, options.alpha)
 
     found = map_in_threads(analyse, range(len(measured.metrics)), options.n_threads)
     known = {metric.name: one for metric, one in zip(measured.metrics, found, strict=True)}
-    pooled = _ratios("it is no mean over users", None)
+    pooled = MetricRatios(why_no_ratios="it is no mean")
     return Ratios(
-        four_fifths=FOUR_FIFTHS,
-        small_category=SMALL_CATEGORY,
         n_pairs_left_out=0 if has_room else len(pairs),
         metrics={metric.name: known.get(metric.name, pooled) for metric in wanted},
     )
-
-
-def _ratios(
-    why_not: WhyNot | None,
-    gini: float | None,
-    rate_kind: RateKind | None = None,
-    threshold: float | None = None,
-    by: tuple[CategoryRatios, ...] = (),
-) -> MetricRatios:
-    return MetricRatios(
-        why_no_ratios=why_not,
-        rate_kind=rate_kind,
-        threshold=threshold,
-        by=by,
-        gini=gini,
-    )
-
-
-def _of_metric(
-    i: int,
-    measured: Measured,
-    grouping: Grouping,
-    partitions: Sequence[Partition],
-    alpha: float,
-) -> MetricRatios:
-    metric, column = measured.metrics[i], measured.column(i)
-    known = column.known
-    has_gini = why_no_ratio(known, measured.is_complete) is None and measured.is_mean(i)
-    of_all = gini(known, column.n_known) if has_gini else None
-    why_not = _why_not(metric, known, measured.is_complete)
-    if why_not is not None:
-        return _ratios(why_not, of_all)
-    is_rate = bool(((known == 0) | (known == 1)).all())
-    # of users on levels it is known on which their median is
-    on_levels = measured.on_levels.column(i)
-    threshold = 0.0 if is_rate else float(quantiles(on_levels.known, on_levels.n_known, [0.5])[0])
-    n, total = (grouping.cells.sums(row) for row in (column.n, column.filled * column.n))
-    mean = float(total.sum() / n.sum())
-    # around the mean of all, in units of it, so that products of tiny values do not vanish
-    squares = (column.filled / mean - 1) ** 2 * column.n + column.inner / mean / mean
-    # nothing is above a threshold that is not known
-    above = (on_levels.values > threshold) * on_levels.n
-    cells = np.stack([n, total, *(grouping.cells.sums(row) for row in (squares, above))])
-    most = 1.0 if is_rate else metric.metric.bounds[1] if metric.metric.bounds else math.inf
-    return _ratios(
-        None,
-        of_all,
-        "selection" if is_rate else "scoring",
-        None if is_rate else threshold,
-        tuple(
-            _compared(partition, cells, mean, most / mean, is_rate, grouping.min_users, alpha)
-            for partition in partitions
-        ),
-    )
-
-
-def _why_not(metric: MetricAtK, known: FloatArray, is_complete: bool) -> WhyNot | None:
-    """Why a metric has no ratios; None where it has."""
-    if metric.metric.side == "items":
-        # what one has another lacks, so that intervals of users would not hold
-        return "items compete for places"
-    if metric.metric.higher_is_better is None:
-        return "neither end is better"
-    if not metric.metric.higher_is_better:
-        return "lower is better"
-    return why_no_ratio(known, is_complete)
 
 
 def why_no_ratio(known: FloatArray, is_complete: bool) -> WhyNot | None:
@@ -342,18 +270,58 @@ def why_no_ratio(known: FloatArray, is_complete: bool) -> WhyNot | None:
     Parameters
     ----------
     known : the values of the users who have one
-    is_complete : whether everyone is scored
+    is_complete : whether all users are scored
     """
     if not is_complete:
-        return "not everyone is scored"
+        return "not all are scored"
     if not len(known):
-        return "nobody has a value"
+        return "there are no values"
     if known.min() < 0:
         return "some values are negative"
-    return "everyone has 0" if known.max() == 0 else None
+    return "all values are 0" if known.max() == 0 else None
 
 
-def _compared(
+def _why_not(metric: Metric, known: FloatArray, is_complete: bool) -> WhyNot | None:
+    if metric.side == "items":
+        # lists that show one item show another less, so intervals of users would not hold
+        return "items compete for places"
+    if metric.higher_is_better is None:
+        return "neither end is better"
+    return why_no_ratio(known, is_complete) if metric.higher_is_better else "lower is better"
+
+
+def _metric_ratios(
+    i: int, measured: Measured, grouping: Grouping, partitions: Sequence[Partition], alpha: float
+) -> MetricRatios:
+    metric, column, cells = measured.metrics[i].metric, measured.column(i), grouping.cells
+    known = column.known
+    has_gini = why_no_ratio(known, measured.is_complete) is None and measured.is_mean(i)
+    of_all = gini(known, column.n_known) if has_gini else None
+    if why_not := _why_not(metric, known, measured.is_complete):
+        return MetricRatios(why_no_ratios=why_not, gini=of_all)
+    is_rate = bool(((known == 0) | (known == 1)).all())
+    # of users on levels only the level of their median is known
+    on_levels = measured.on_levels.column(i)
+    threshold = 0.0 if is_rate else float(quantiles(on_levels.known, on_levels.n_known, [0.5])[0])
+    n, total = cells.sums(column.n), cells.sums(column.filled * column.n)
+    mean = float(total.sum() / n.sum())
+    # around the mean of all, in units of it, so that products of tiny values do not vanish
+    squares = (column.filled / mean - 1) ** 2 * column.n + column.inner / mean / mean
+    # a user without a value is not above the threshold
+    above = (on_levels.values > threshold) * on_levels.n
+    sums = np.stack([n, total, *(cells.sums(row) for row in (squares, above))])
+    most = 1.0 if is_rate else metric.bounds[1] if metric.bounds else math.inf
+    return MetricRatios(
+        threshold=None if is_rate else threshold,
+        by=tuple(
+            _category_ratios(one, sums, mean, most / mean, is_rate, grouping.min_users, alpha)
+            for one in partitions
+        ),
+        gini=of_all,
+    )
+
+
+def _category_ratios(
     partition: Partition,
     cells: FloatArray,
     mean_of_all: float,
@@ -371,12 +339,11 @@ def _compared(
     """
     n, total, squares, above = (partition.sums(row) for row in cells)
     n_all = n.sum()
-    is_unknown = partition.is_unknown
-    is_small = n < SMALL_CATEGORY * n_all
-    is_listed = n >= min_users
-    is_too_few = ~(is_listed | is_unknown)
-    groups = np.flatnonzero(is_listed)
-    spread = most if is_rate else _spread(squares.sum() / max(1.0, n_all - 1), most)
+    groups = np.flatnonzero(n >= min_users)
+    is_unknown, is_small = partition.is_unknown[groups], n[groups] < SMALL_CATEGORY * n_all
+    variance = squares.sum() / max(1.0, n_all - 1)
+    # that of all, whose mean is 1, over what it is at that mean for a rate
+    spread = most if is_rate else variance / (1 - 1 / most) if most > 1 else 0.0
 
     def means(n: FloatArray, value: FloatArray, squares: FloatArray) -> Means:
         mean = value / mean_of_all
@@ -389,64 +356,55 @@ def _compared(
         to_rest = np.where(rest_value > 0, value / rest_value, np.nan)
         each = means(n[groups], value, squares[groups])
         rest = means(n_all - n[groups], rest_value, squares.sum() - squares[groups])
-        low, high = ratio_limits(
+        rest_ends = ratio_limits(
             each.mean, each.limits(alpha / 2), rest.mean, rest.limits(alpha / 2)
         )
-    is_compared = ~(is_small | is_unknown)[groups]
+    is_compared = ~(is_small | is_unknown)
     to_best = _over_highest(value, is_compared)
-    best_low, best_high = _limits_to_best(each, to_best, alpha)
+    best_ends = _limits_to_best(each, to_best, alpha)
     rate = above[groups] / n[groups]
     impact = _over_highest(rate, is_compared)
-    order, n_not_listed = _order(to_best, n[groups], is_small[groups], is_unknown[groups])
+    kind = np.where(is_unknown, 2, is_small.astype(np.int64))
+    order = np.lexsort((-n[groups], np.nan_to_num(to_best, nan=np.inf), kind))
+    order = order[: is_compared.sum() + MOST_LEFT_OUT]
 
     def ratios(at: int) -> GroupRatios:
-        """Of one of the groups."""
-        group = groups[at]
-        left_out: LeftOut | None = "small" if is_small[group] else None
+        small: LeftOut | None = "small" if is_small[at] else None
         return GroupRatios(
-            group=partition.group(int(group)).as_dict(),
-            support=int(n[group]),
+            group=partition.group(int(groups[at])).as_dict(),
+            support=int(n[groups[at]]),
             value=float(value[at]),
             to_best=finite_or_none(to_best[at]),
-            to_best_interval=_ends(to_best, best_low, best_high, at),
+            to_best_interval=_ends_at(at, to_best, best_ends),
             to_rest=finite_or_none(to_rest[at]),
-            to_rest_interval=_ends(to_rest, low, high, at),
-            four_fifths=_four_fifths(to_best[at], best_low[at], best_high[at]),
+            to_rest_interval=_ends_at(at, to_rest, rest_ends),
+            four_fifths=_four_fifths(to_best[at], best_ends.low[at], best_ends.high[at]),
             rate=float(rate[at]),
             impact_ratio=finite_or_none(impact[at]),
-            left_out="unknown" if is_unknown[group] else left_out,
+            left_out="unknown" if is_unknown[at] else small,
         )
 
     return CategoryRatios(
         attributes=partition.names,
-        n_unknown=int(n[is_unknown].sum()),
-        n_too_few=int((is_too_few & (n > 0)).sum()),
-        n_users_too_few=int(n[is_too_few].sum()),
-        n_not_listed=n_not_listed,
+        n_unknown=int(n[partition.is_unknown].sum()),
+        n_not_listed=int((n > 0).sum()) - len(order),
         groups=tuple(ratios(int(at)) for at in order),
     )
 
 
-def _ends(
-    ratio: FloatArray, low: FloatArray, high: FloatArray, at: int
-) -> tuple[float, float] | None:
-    is_unknown = math.isnan(ratio[at]) or math.isnan(low[at])
-    return None if is_unknown else (float(low[at]), float(high[at]))
+def _ends_at(at: int, ratio: FloatArray, ends: Interval) -> tuple[float, float] | None:
+    low, high = float(ends.low[at]), float(ends.high[at])
+    return None if math.isnan(ratio[at]) or math.isnan(low) else (low, high)
 
 
 def _four_fifths(ratio: float, low: float, high: float) -> FourFifths | None:
-    """What the rule says of a group, and whether the interval settles it."""
+    """The rule's answer for a group, and whether the interval settles it."""
     if math.isnan(ratio):
         return None
-    # four fifths are not below four fifths, whatever the last digits say
+    # four fifths are not below four fifths, whatever the last digits are
     if round(ratio, 12) < FOUR_FIFTHS:
         return "below" if high < FOUR_FIFTHS else "below, uncertain"
     return "not below" if low >= FOUR_FIFTHS else "not below, uncertain"
-
-
-def _spread(variance: float, most: float) -> float:
-    """The variance of everyone, whose mean is 1, over what it is at that mean for a rate."""
-    return float(variance / (1 - 1 / most)) if most > 1 else 0.0
 
 
 def _over_highest(values: FloatArray, is_compared: BoolArray) -> FloatArray:
@@ -482,16 +440,3 @@ def _limits_to_best(each: Means, to_best: FloatArray, alpha: float) -> Interval:
     low[compared] = np.minimum(np.where(itself, np.inf, lows).min(axis=1), ratio)
     high[compared] = np.clip(np.where(itself, np.inf, highs).min(axis=1), ratio, 1.0)
     return Interval(low, high)
-
-
-def _order(
-    to_best: FloatArray, n: FloatArray, is_small: BoolArray, is_unknown: BoolArray
-) -> tuple[IntArray, int]:
-    """Which groups are listed, in their order, and how many there is no room for."""
-    kind = np.where(is_unknown, 2, is_small.astype(np.int64))
-    order = np.lexsort((-n, np.nan_to_num(to_best, nan=np.inf), kind))
-    is_room = np.ones(len(order), dtype=bool)
-    for left_out in (1, 2):
-        is_kind = kind[order] == left_out
-        is_room &= ~is_kind | (np.cumsum(is_kind) <= LEFT_OUT_LISTED)
-    return order[is_room], int((~is_room).sum())
