@@ -137,7 +137,7 @@ def test_a_sound_endpoint_is_told_by_what_it_says_and_does(folder, server: Fault
     [
         ("random-scores", "the same batch got other scores the second time"),
         ("sorted", "scores depend on the order of the pairs"),
-        ("together", "scores depend on who is asked together"),
+        ("together", "scores depend on which users are asked together"),
         ("equal", "all scores are equal"),
     ],
 )

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.errors import InputError
 from fairrec.inputs.candidates import CandidateLists, read_candidates
 from fairrec.inputs.columns import check_mapping
@@ -55,26 +54,23 @@ class ModelCheck:
 
     def problems(self) -> tuple[str, ...]:
         """What would spoil an audit, in words."""
-        found = []
-        if self.n_pairs > 1 and self.n_distinct == 1:
-            found.append("all scores are equal, so the lists have no order")
         allowed = SAME * max(self.highest - self.lowest, abs(self.highest), abs(self.lowest))
-        if self.again > allowed:
-            found.append(
-                f"the same batch got other scores the second time (by up to {self.again:.3g}): "
-                "the result of an audit will not repeat"
-            )
-        if self.backwards > allowed and self.again <= allowed:
-            found.append(
-                f"scores depend on the order of the pairs (by up to {self.backwards:.3g}): they "
-                "may not belong to the pairs they were asked for"
-            )
-        elif self.alone > allowed and self.again <= allowed:
-            found.append(
-                f"scores depend on who is asked together (by up to {self.alone:.3g}): searches and "
-                "restarts will differ"
-            )
-        return tuple(found)
+        is_repeatable = self.again <= allowed
+        is_in_order = self.backwards <= allowed
+        checks = {
+            "all scores are equal, so the lists have no order": (
+                self.n_pairs > 1 and self.n_distinct == 1
+            ),
+            f"the same batch got other scores the second time (by up to {self.again:.3g}): the "
+            "result of an audit will not repeat": not is_repeatable,
+            f"scores depend on the order of the pairs (by up to {self.backwards:.3g}): they may "
+            "not belong to the pairs they were asked for": is_repeatable and not is_in_order,
+            f"scores depend on which users are asked together (by up to {self.alone:.3g}): "
+            "searches and restarts will differ": (
+                is_repeatable and is_in_order and self.alone > allowed
+            ),
+        }
+        return tuple(problem for problem, is_there in checks.items() if is_there)
 
 
 def examine(
@@ -101,8 +97,7 @@ def examine(
     }
     model.open()
     try:
-        candidates, user_ids = first_lists(tables, model.rows_per_call)
-        return examine_lists(model, tables, candidates, user_ids)
+        return examine_lists(model, tables, *first_lists(tables, model.rows_per_call))
     finally:
         model.close()
 
@@ -140,47 +135,36 @@ def examine_lists(
     tables : where its features come from
     user_ids : (n_lists,)
     """
-    scorer = _scorer(model, tables, candidates, user_ids)
-    lists = np.arange(len(user_ids))
-    first, seconds = _timed(scorer, lists)
-    second, seconds_again = _timed(scorer, lists)
-    opposite = _scorer(model, tables, _backwards(candidates), user_ids.reverse())
-    backwards = opposite.ask(lists)[::-1]
-    few = lists[:FEW_USERS]
-    alone = np.concatenate([scorer.ask(one) for one in few[:, None]])
+
+    def score(lists: CandidateLists, ids: pl.Series) -> ModelScorer:
+        features = join_features(model.features, tables, ids, lists.item_ids)
+        return ModelScorer(model, lists, ids, features)
+
+    scorer, lists = score(candidates, user_ids), np.arange(len(user_ids))
+    times = [time.perf_counter()]
+    first = scorer.ask(lists)
+    times.append(time.perf_counter())
+    second = scorer.ask(lists)
+    times.append(time.perf_counter())
+    opposite = CandidateLists(
+        candidates.offsets[-1] - candidates.offsets[::-1],
+        candidates.items[::-1].copy(),
+        candidates.scores,
+        None,
+        candidates.item_ids,
+    )
+    backwards = score(opposite, user_ids.reverse()).ask(lists)[::-1]
+    alone = np.concatenate([scorer.ask(one) for one in lists[:FEW_USERS, None]])
     return ModelCheck(
         n_users=len(user_ids),
         n_pairs=len(first),
         inputs=scorer.inputs,
-        seconds=(seconds, seconds_again),
+        seconds=(times[1] - times[0], times[2] - times[1]),
         lowest=float(first.min()),
         highest=float(first.max()),
         n_distinct=len(np.unique(first)),
-        again=_furthest(first, second),
-        backwards=_furthest(first, backwards),
-        alone=_furthest(first[: len(alone)], alone),
+        again=float(np.abs(first - second).max()),
+        backwards=float(np.abs(first - backwards).max()),
+        alone=float(np.abs(first[: len(alone)] - alone).max()),
         faults=model.faults(),
     )
-
-
-def _scorer(
-    model: Model, tables: Mapping[str, Table], candidates: CandidateLists, user_ids: pl.Series
-) -> ModelScorer:
-    features = join_features(model.features, tables, user_ids, candidates.item_ids)
-    return ModelScorer(model, candidates, user_ids, features)
-
-
-def _backwards(lists: CandidateLists) -> CandidateLists:
-    """The same pairs from the last to the first."""
-    offsets = lists.offsets[-1] - lists.offsets[::-1]
-    return CandidateLists(offsets, lists.items[::-1].copy(), lists.scores, None, lists.item_ids)
-
-
-def _timed(scorer: ModelScorer, lists: IntArray) -> tuple[FloatArray, float]:
-    started = time.perf_counter()
-    scores = scorer.ask(lists)
-    return scores, time.perf_counter() - started
-
-
-def _furthest(one: FloatArray, other: FloatArray) -> float:
-    return float(np.abs(one - other).max())

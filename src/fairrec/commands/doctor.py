@@ -51,31 +51,30 @@ def doctor_command(
     onnx: OnnxOption = None,
     how_asked: HowAsked,
 ) -> None:
-    """Ask a model for one batch and say what it does; exit 1 where an audit would be spoiled."""
+    """Test a model with one batch; exit 1 if it cannot be audited."""
     model = chosen_model(scorer, endpoint, onnx, how_asked)
     if model is None:
         raise InputError("Name the model: --scorer, --endpoint or --onnx.")
     from fairrec.auditing.doctor import examine
 
-    console = stdout()
     model.open()
-    for line in _about(model):
-        console.print(Text(line), soft_wrap=True)
-    seen = examine(model, predictions, **tables)
-    for line in _said(seen):
-        console.print(Text(line), soft_wrap=True)
-    if seen.problems():
+    lines = _describe_model(model)
+    found = examine(model, predictions, **tables)
+    console = stdout()
+    for label, text in (*lines, *_describe_batch(found)):
+        console.print(Text(f"{label:<9} {text}"), soft_wrap=True)
+    if found.problems():
         raise typer.Exit(HAS_PROBLEMS)
 
 
-def _about(model: Model) -> list[str]:
+def _describe_model(model: Model) -> list[tuple[str, str]]:
     """What the model says of itself."""
     from fairrec.scoring.endpoint import Endpoint
     from fairrec.scoring.onnx_model import OnnxModel
 
     if isinstance(model, OnnxModel):
-        lines = [f"model     {plain(model.file, 200)}, loaded"]
-        tensors = {"inputs   ": model.inputs(), "outputs  ": model.outputs()}
+        lines = [("model", f"{plain(model.file, 200)}, loaded")]
+        tensors = {"inputs": model.inputs(), "outputs": model.outputs()}
     elif isinstance(model, Endpoint):
         seen = model.metadata
         parts = [
@@ -84,38 +83,38 @@ def _about(model: Model) -> list[str]:
             *([f"version {plain(seen.version)}"] if seen.version else []),
         ]
         protocol = model.options.protocol
-        lines = [f"endpoint  {plain(model.address, 200)} ({protocol}): {', '.join(parts)}"]
-        tensors = {"inputs   ": seen.inputs, "outputs  ": seen.outputs}
+        lines = [("endpoint", f"{plain(model.address, 200)} ({protocol}): {', '.join(parts)}")]
+        tensors = {"inputs": seen.inputs, "outputs": seen.outputs}
     else:
-        return ["model     a Python function, imported"]
-    return lines + [f"{label} {listed(named)}" for label, named in tensors.items() if named]
+        return [("model", "a Python function, imported")]
+    return lines + [(label, listed(named)) for label, named in tensors.items() if named]
 
 
-def _said(seen: ModelCheck) -> list[str]:
+def _describe_batch(found: ModelCheck) -> list[tuple[str, str]]:
     """What the batch showed."""
     from fairrec.report.words import number
 
-    first, second = seen.seconds
+    first, second = found.seconds
     given = ", ".join(
         one.name if one.name == one.column else f"{one.name} (from {one.column})"
-        for one in seen.inputs
+        for one in found.inputs
     )
+    rate = number(found.n_pairs / max(second, 1e-9))
     lines = [
-        f"batch     {seen.n_users:,} users, {seen.n_pairs:,} pairs; sent: {plain(given, 300)}",
-        f"reply     {seen.n_pairs:,} scores in {number(first * 1000)} ms, again in "
-        f"{number(second * 1000)} ms ({number(seen.n_pairs / max(second, 1e-9))} a second)",
-        f"scores    {seen.lowest:.6g} to {seen.highest:.6g}, {seen.n_distinct:,} different",
-        f"again     {_difference(seen.again)}",
-        f"backwards {_difference(seen.backwards)}",
-        f"alone     {_difference(seen.alone)}",
+        ("batch", f"{found.n_users:,} users, {found.n_pairs:,} pairs; sent: {plain(given, 300)}"),
+        (
+            "reply",
+            f"{found.n_pairs:,} scores in {number(first * 1000)} ms, again in "
+            f"{number(second * 1000)} ms ({rate} a second)",
+        ),
+        ("scores", f"{found.lowest:.6g} to {found.highest:.6g}, {found.n_distinct:,} different"),
     ]
-    if seen.faults:
-        kinds = ", ".join(f"{n:,} x {plain(kind)}" for kind, n in seen.faults.items())
-        lines.append(f"faults    {kinds}, tried again")
-    problems = seen.problems()
-    lines += [f"problem   {problem}" for problem in problems]
-    return lines if problems else [*lines, "sound     an audit can ask this model"]
-
-
-def _difference(size: float) -> str:
-    return "the same scores" if size == 0 else f"scores differ by up to {size:.3g}"
+    for name in ("again", "backwards", "alone"):
+        size = getattr(found, name)
+        same = "the same scores" if size == 0 else f"scores differ by up to {size:.3g}"
+        lines.append((name, same))
+    if found.faults:
+        kinds = ", ".join(f"{n:,} x {plain(kind)}" for kind, n in found.faults.items())
+        lines.append(("faults", f"{kinds}, tried again"))
+    problems = [("problem", problem) for problem in found.problems()]
+    return [*lines, *(problems or [("sound", "an audit can ask this model")])]
