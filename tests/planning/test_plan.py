@@ -101,7 +101,7 @@ def test_a_plan_says_all_that_was_decided_defaults_too():
         ({"adjust_for": "gender"}, "'gender' is in by and in adjust_for"),
         ({"adjust_for": "nope"}, "adjust_for: No covariate 'nope'."),
         ({"sd": 1}, "have a mean of 0.5 and a standard deviation of 1."),
-        ({"sd": 1e200}, "invalid sd: expected a number above 0, up to 1e+50, got 1e+200"),
+        ({"sd": 1e200}, "invalid sd: expected a number above 0 up to 1e+50, got 1e+200"),
         ({"better": {"ndgc": "lower"}}, "better: No metric 'ndgc'. Did you mean 'ndcg'?"),
     ],
 )

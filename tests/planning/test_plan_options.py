@@ -18,7 +18,7 @@ SAMPLES = {
     "columns": ({"user_id": "uid", "items.categories": "tags"}, "label=y"),
     "depth": (2, "full", "3"),
     "min_support": ("1%", 50, 0.001),
-    "permutations": (0, "1,000"),
+    "permutations": (0, "1000"),
     "alpha": (0.05, "0.001"),
     "max_undefined": ("5%", 1, 0),
     "tolerance": ("5%", 0.03, "ndcg@5=0.03,5%", {"ndcg@5": 0.03, "auc": "5%"}, ["auc=1%", "2%"]),

@@ -16,15 +16,11 @@ from pydantic.fields import FieldInfo
 
 
 class UnfitError(ValueError):
-    """A part of a value does not fit, with the reason where it is not plain to see."""
+    """A part of a value does not fit."""
 
-    def __init__(self, part: object, why: str = "") -> None:
+    def __init__(self, part: object) -> None:
         super().__init__(part)
-        self.part, self.why = part, why
-
-
-_EXACT = 2**53
-"""Up to here every whole number is a float of its own."""
+        self.part = part
 
 
 def as_data(value: Any) -> Any:
@@ -41,7 +37,7 @@ def as_data(value: Any) -> Any:
         return value
     if isinstance(value, float):
         # 50 users, not 50.0 of them
-        return int(value) if value.is_integer() and abs(value) < _EXACT else value
+        return int(value) if value.is_integer() else value
     return value.as_posix() if isinstance(value, Path) else str(value)
 
 
@@ -109,20 +105,14 @@ def describe(hint: Any) -> Form:
     return _FORMS.get(hint, Form("another value"))
 
 
-def _range_text(
-    gt: float | None = None,
-    ge: float | None = None,
-    lt: float | None = None,
-    le: float | None = None,
-) -> str:
-    if gt is not None and lt is not None:
-        return f" between {gt:,g} and {lt:,g}"
-    text = "" if gt is None else f" above {gt:,g}"
-    text += "" if ge is None else f" from {ge:,g}" if isinstance(ge, float) else f" from {ge:,}"
-    if le is not None:
-        most = f"{le:,g}" if isinstance(le, float) else f"{le:,}"
-        text += f", up to {most}" if gt is not None else f" to {most}"
-    return text if lt is None else f"{text}, below {lt:,g}"
+def _range_text(**bounds: float) -> str:
+    most = "to" if "ge" in bounds else "up to"
+    words = {"gt": "above", "ge": "from", "lt": "and below", "le": most}
+    parts = [
+        f" {words[name]} {bound:,g}" if isinstance(bound, float) else f" {words[name]} {bound:,}"
+        for name, bound in bounds.items()
+    ]
+    return "".join(parts)
 
 
 _BETWEEN_COMMAS = re.compile(r"(?:[^,\[]|\[[^\[\]]*\]|\[)+")
@@ -137,15 +127,11 @@ def split_names(given: str | Iterable[str]) -> list[str]:
     >>> split_names(["gender", "town, county"])
     ['gender', 'town, county']
     """
-    if isinstance(given, bytes | Mapping):
+    if not isinstance(given, str | Iterable) or isinstance(given, bytes | Mapping):
         raise UnfitError(given)
-    try:
-        parts = _BETWEEN_COMMAS.findall(given) if isinstance(given, str) else [*given]
-    except TypeError:
-        raise UnfitError(given) from None
-    for part in parts:
-        if not isinstance(part, str):
-            raise UnfitError(part)
+    parts = _BETWEEN_COMMAS.findall(given) if isinstance(given, str) else [*given]
+    if wrong := [part for part in parts if not isinstance(part, str)]:
+        raise UnfitError(wrong[0])
     return [part.strip() for part in parts if part.strip()]
 
 
@@ -179,30 +165,20 @@ def split_pairs(
     return pairs
 
 
-_LARGEST = 10**300
-_THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+")
-
-
 def parse_number(given: Any) -> int | float:
-    """A number, or the number in a text; whole ones with commas between thousands.
+    """A number, or the number in a text.
 
-    >>> parse_number("1,000"), parse_number("0.5")
+    >>> parse_number("1000"), parse_number("0.5")
     (1000, 0.5)
     """
     if isinstance(given, str):
-        text = given.strip()
-        text = text.replace(",", "") if _THOUSANDS.fullmatch(text) else text
         try:
-            return int(text)
+            return int(given)
         except ValueError:
-            return float(text)
+            return float(given)
     if isinstance(given, bool) or not isinstance(given, Real):
         raise ValueError("not a number")
-    if not isinstance(given, Integral):
-        return float(given)
-    if abs(int(given)) > _LARGEST:
-        raise ValueError("too large")
-    return int(given)
+    return int(given) if isinstance(given, Integral) else float(given)
 
 
 def parse_percentage(text: str) -> float:
@@ -218,20 +194,17 @@ def parse_percentage(text: str) -> float:
 
 
 def _parse_share(given: Any) -> float:
-    if isinstance(given, str) and given.strip().endswith("%") and given.strip("% ") != "0":
-        return parse_percentage(given)
-    return parse_number(given.strip("% ") if isinstance(given, str) else given)
+    if isinstance(given, str) and given.strip().endswith("%"):
+        return float(given.strip().removesuffix("%")) / 100
+    return parse_number(given)
 
 
 def _parse_support(given: Any) -> float:
-    if isinstance(given, str) and given.strip().endswith("%"):
-        given = parse_percentage(given)
-        if given >= 1:
-            raise ValueError("no part of all users")
-    value = float(parse_number(given))
-    if not (0 < value < math.inf and (value < 1 or value == int(value))):
+    value = _parse_share(given)
+    is_percentage = isinstance(given, str) and "%" in given
+    if not 0 < value < (1 if is_percentage else math.inf) or (value > 1 and value != int(value)):
         raise ValueError("no number of users")
-    return value
+    return float(value)
 
 
 LEAST_MEMORY = 500_000_000

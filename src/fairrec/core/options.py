@@ -28,7 +28,6 @@ from fairrec.core.errors import (
     FairRecError,
     InputError,
     UnknownNameError,
-    as_unicode,
     find_nearest,
     listed,
     plain,
@@ -155,9 +154,6 @@ def options(cls: type[T]) -> type[T]:
             validate(self, **given)
         except ValidationError as error:
             raise _explain(error, made._options, given) from None
-        for name in made._options:
-            if isinstance(text := getattr(self, name), str) and as_unicode(text) != text:
-                raise invalid(name, "Unicode", text)
         object.__setattr__(self, "_given", tuple(given))
 
     made.__init__ = parse
@@ -256,7 +252,7 @@ def _explain(
     causes = [one.get("ctx", {}).get("error") for one in errors]
     if ours := next((cause for cause in causes if isinstance(cause, FairRecError)), None):
         return InputError(f"{file}: {ours}") if file else ours
-    first, place = errors[0], [*errors[0]["loc"]]
+    first, place = errors[0], errors[0]["loc"]
     name = next(iter(known)) if len(known) == 1 else str(place[0])
     if first["type"] in ("unexpected_keyword_argument", "extra_forbidden"):
         unknown = unknown_name("option", name := str(place[0]), known)
@@ -267,12 +263,11 @@ def _explain(
     if name not in given:
         return InputError(f"{spell(name)} is missing: {known[name].form.expected}.")
     unfit = next((cause for cause in causes if isinstance(cause, UnfitError)), None)
-    got, why = (given[name], "") if unfit is None else (unfit.part, unfit.why)
+    got = given[name] if unfit is None else unfit.part
     if unfit is None and known[name].form.is_list and first["input"] is not got:
         # a part of a mapping, or of a list
-        key = place[-1]
-        got = f"{key}={first['input']}" if isinstance(key, str) else first["input"]
-    return invalid(name, known[name].form.expected, got, file, why)
+        got = f"{place[-1]}={first['input']}" if isinstance(place[-1], str) else first["input"]
+    return invalid(name, known[name].form.expected, got, file)
 
 
 def documented(*classes: type[Options], **single: Any) -> Callable[[F], F]:
@@ -411,7 +406,7 @@ def spell_in(command: str, name: str, value: object = None) -> str:
         return spell(name, value)
 
 
-def invalid(name: str, expected: str, got: object, file: str = "", why: str = "") -> InputError:
+def invalid(name: str, expected: str, got: object, file: str = "") -> InputError:
     """The error for a value that an option does not accept, given or read from a file.
 
     >>> print(invalid("top", "a whole number from 1", 0))
@@ -422,4 +417,4 @@ def invalid(name: str, expected: str, got: object, file: str = "", why: str = ""
     is_typed = _RUNNING[-1] is None and not file and isinstance(got, str) and got.strip()
     value = plain(got) if is_typed else plain(repr(got))
     where = f"{file}: invalid '{name}'" if file else f"invalid {spell(name)}"
-    return InputError(f"{where}: expected {expected}, got {value}{f' ({why})' if why else ''}")
+    return InputError(f"{where}: expected {expected}, got {value}")

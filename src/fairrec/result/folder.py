@@ -12,6 +12,7 @@ same bytes for the same command on the same data, and no path of the machine it 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -257,7 +258,8 @@ class AuditRun(ResultFile):
 
 def as_place(path: str | Path) -> Place:
     """Where a path leads."""
-    return Place(given=as_unicode(str(path)), absolute=as_unicode(str(Path(path).absolute())))
+    absolute = os.path.abspath(path)  # noqa: PTH100
+    return Place(given=as_unicode(os.fspath(path)), absolute=as_unicode(absolute))
 
 
 def table_places(tables: Mapping[str, Table]) -> dict[str, Place]:
