@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from fairrec.report.answer import Answer, AnswerTable, Block, Row, answer_lines
-from fairrec.report.ratios import RatiosView
 from fairrec.report.verdict import Verdict
 from fairrec.report.view import ReportView
 from fairrec.report.words import TableView
@@ -37,19 +36,16 @@ def report_view(**changes: Any) -> ReportView:
     """Two metrics, the second without anything to say of its gap."""
     parts = {
         "title": "10 users",
+        "called": "",
         "answer": ANSWER,
-        "plan": (),
-        "missing": (),
         "verdicts": (
-            Verdict("auc", "worse", "headline one.", "ruled out one.", "gap one.", ""),
-            Verdict("m|r", "inconclusive", "headline two.", "", "", "power two."),
+            Verdict("auc", "worse", "headline one.", "ruled out one.", ("gap one.",)),
+            Verdict("m|r", "inconclusive", "headline two.", "", ("power two.",)),
         ),
         "findings": TABLE,
-        "ends": EMPTY,
-        "ratios": RatiosView("", (), EMPTY, "", ()),
+        "ratios": EMPTY,
         "search": ("the [b]search[/b]",),
         "coverage": ("the coverage",),
-        "warnings": (),
         "reproduce": "fairrec audit <file>",
         **changes,
     }

@@ -8,7 +8,6 @@ from fairrec.report.findings import (
     finding_marks,
     format_difference,
     found_groups,
-    one_at_a_time,
     service_direction,
     simultaneous_interval,
 )
@@ -35,7 +34,6 @@ def test_a_difference_has_the_digits_of_its_interval_and_its_sign():
 
 
 def test_intervals_say_where_they_have_no_limit():
-    assert one_at_a_time(FINDING) == "−0.300 to −0.100"
     assert simultaneous_interval(FINDING) == "−0.400 to no limit"
 
 

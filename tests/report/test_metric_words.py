@@ -9,14 +9,12 @@ import pytest
 
 from fairrec.core.audited_entity import ITEMS, USERS
 from fairrec.report.metric_words import (
-    beside_chance,
     describe_ruled_out,
     direction,
     end_names,
     format_gap_p_value,
     gap_words,
     harm_word,
-    is_beyond_chance,
     is_sampled,
     is_worse,
     mean_over,
@@ -70,47 +68,21 @@ def test_a_gap_beyond_all_permutations_has_a_bound():
     assert format_gap_p_value(chance.model_copy(update={"p_value": 0.02})) == "p = 0.020"
 
 
-def gap_chance(p: float) -> Chance:
-    return Chance(mean=0.1, q95=0.2, p_value=p, permutations=999)
-
-
-@pytest.mark.parametrize(("gap", "p"), [(0.3, 0.02), (0.15, 0.4), (0.2, 0.051)])
-def test_where_the_gap_and_its_p_value_agree_both_are_told_together(gap, p):
-    assert beside_chance(gap, gap_chance(p), USERS) == (
-        "under permutation the gap has a mean of 0.100 and a 95% quantile of 0.200 "
-        f"(p = {p:.3f} for this metric by itself, by the standardised gap)"
-    )
-    assert is_beyond_chance(gap, gap_chance(p)) == (gap == 0.3)
-
-
-def test_a_gap_larger_than_chance_shows_with_a_large_p_value_says_what_each_is():
-    assert beside_chance(0.3, gap_chance(0.17), USERS) == (
-        "under permutation the gap has a mean of 0.100 and a 95% quantile of 0.200; the raw gap is "
-        "beyond chance, the standardised gap is not (p = 0.170 for this metric by itself)"
-    )
-    assert not is_beyond_chance(0.3, gap_chance(0.17))
-
-
-def test_the_words_of_a_metric_name_its_ends_by_its_direction():
+def test_a_gap_names_its_ends_and_its_null_distribution():
     result = planted()
     auc = result.metrics["auc"]
-    said = gap_words("auc", auc, result.summary)
-    best = "The best and the worst intersection of all attributes differ by 0.750"
-    assert said.startswith(f"{best}; under permutation the gap has a mean of ")
-    neutral = auc.model_copy(update={"higher_is_better": None, "chance": None})
-    assert gap_words("auc", neutral, result.summary) == (
-        "The highest and the lowest intersection of all attributes differ by 0.750."
+    text = gap_words("auc", auc, result.summary)
+    assert text.startswith(
+        "Gap between the best and the worst intersection of all attributes, gender="
     )
-    assert gap_words("auc", auc.model_copy(update={"is_constant": True}), result.summary) == ""
-    none = auc.model_copy(update={"most_advantaged": ()})
-    assert gap_words("auc", none, result.summary).endswith("so none is best or worst.")
-
-
-def test_in_read_covariates_the_gap_stays_as_it_is():
-    result = given_result()
-    said = gap_words("q", result.metrics["q"], result.summary)
-    assert " differ by 0.117, unadjusted; adjusted for tenure, p " in said
-    assert "under permutation" not in said
+    assert ": 0.750; under the null hypothesis it has a mean of " in text
+    neutral = auc.model_copy(update={"higher_is_better": None, "chance": None})
+    text = gap_words("auc", neutral, result.summary)
+    assert text.startswith("Gap between the highest and the lowest intersection")
+    assert gap_words("auc", auc.model_copy(update={"most_advantaged": ()}), result.summary) == ""
+    adjusted = given_result()
+    text = gap_words("q", adjusted.metrics["q"], adjusted.summary)
+    assert ": 0.117; unadjusted; p " in text and "null hypothesis" not in text
 
 
 Steps = list[tuple[int, float, int]]
@@ -134,9 +106,9 @@ def certified(
     return summary.model_copy(update={"metrics": metrics})
 
 
-def ruled_out(steps: Steps, worst: str = "", end: bool | None = True, **counts: int) -> str:
+def ruled_out(steps: Steps, end: bool | None = True, **counts: int) -> str:
     summary = certified(ends={"a": end}, a=steps, **counts)
-    return summarize_ruled_out(summary.metrics["a"], summary, worst)
+    return summarize_ruled_out(summary.metrics["a"], summary)
 
 
 @pytest.mark.parametrize(
@@ -149,30 +121,29 @@ def ruled_out(steps: Steps, worst: str = "", end: bool | None = True, **counts: 
     ],
 )
 def test_the_size_is_the_one_nearest_to_what_can_usually_be_ruled_out(steps: Steps, size: int):
-    assert ruled_out(steps) == f"no group of {size} users or more is worse by more than 0.200"
+    text = f"Ruled out: no group of {size} users or more is worse by more than 0.200."
+    assert ruled_out(steps) == text
 
 
-def test_groups_shown_to_be_worse_are_excepted():
-    assert ruled_out([(100, 0.2, 6)], "gender=F (worse by up to 0.3)") == (
-        "except gender=F (worse by up to 0.3), no group of 100 users or more is worse by more than "
-        "0.200"
+def test_what_is_ruled_out_is_rounded_up_and_excepts_groups_shown_to_be_worse():
+    assert ruled_out([(100, 0.12301, 6)], n_worse=2) == (
+        "Ruled out: except the 2 groups shown to be worse, no group of 100 users or more is worse "
+        "by more than 0.124."
     )
-
-
-def test_where_no_end_is_better_groups_differ():
-    assert ruled_out([(100, 0.2, 6)], end=None).endswith("is different by more than 0.200")
-
-
-def test_where_nothing_is_ruled_out_that_is_said_and_nothing_of_all_others_worse_by_nothing():
-    assert ruled_out([]) == "nothing"
-    assert ruled_out([(100, 0.0, 6)]) == ""
+    assert ruled_out([(100, 0.2, 6)], end=None).endswith("is different by more than 0.200.")
+    assert ruled_out([]) == "Ruled out: nothing."
+    summary = certified(a=[(20, 0.50001, 90), (100, 0.2, 60)])
+    assert describe_ruled_out(summary.metrics["a"], summary) == (
+        "Largest harm not ruled out in groups not shown to be worse, 95% for all at once: 0.501 "
+        "from 20 users on; 0.200 from 100 users on."
+    )
 
 
 def test_after_a_search_sizes_are_of_scored_users():
     result = planted_result(search=Search("adaptive", budget_users="30%"))
     auc = result.metrics["auc"]
     assert "scored users or more" in summarize_ruled_out(auc, result.summary)
-    assert "scored users)" in describe_ruled_out(auc, result.summary)
+    assert "scored users on" in describe_ruled_out(auc, result.summary)
 
 
 def test_after_a_search_a_mean_says_from_whom_it_is_estimated():

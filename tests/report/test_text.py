@@ -96,16 +96,12 @@ def test_verdicts_come_first_and_only_tables_with_rows_have_a_heading():
     assert lines[18:21:2] == [r"Next: do \[b\]it\[/b\]", "Next: do that"]
     at = lines.index("### Verdicts")
     assert lines[at + 4 : at + 6] == [
-        "| auc | **worse** | headline one. ruled out one. gap one. |",
-        r"| m\|r | **inconclusive** | headline two. |",
+        "| auc | worse | headline one. gap one. | ruled out one. |",
+        r"| m\|r | inconclusive | headline two. power two. |  |",
     ]
-    assert [line for line in lines if line.startswith("### ")] == [
-        "### Verdicts",
-        r"### title \*t\*",
-    ]
-    # the other metric, the coverage, and the power of the metric that has one
-    items = [line for line in lines if line.startswith("- ")]
-    assert items == [r"- m\|r  inconclusive", "- the coverage", r"- m\|r: power two."]
+    headings = [line for line in lines if line.startswith("### ")]
+    assert headings == ["### Verdicts", r"### title \*t\*"]
+    assert "- the coverage" in lines
     assert lines[-1].endswith(r"fairrec audit \<file\>")
 
 
@@ -144,8 +140,8 @@ def test_a_card_has_who_the_verdict_findings_ratios_and_limits():
         "Fairness evaluation",
         "Who was audited",
         "Verdict",
-        "Groups that differ significantly from all other users, worst first",
-        "Impact ratios",
+        "Groups that differ significantly from all other users",
+        "Ratios: each group beside the best group and beside all other users",
         "Limits",
     ]
     for said in ("80 users", "ranker@2", "Spring", "mrr@2=0.1", "does not absolve"):
@@ -158,7 +154,7 @@ def test_a_card_has_who_the_verdict_findings_ratios_and_limits():
     assert (found["group"], found["users"]) == ("group=odd", "40")
     assert found["verdict"] == "worse beyond tolerance"
     assert found["shrunken"].startswith("\u2212")
-    columns, *rows = tables["Impact ratios"]
+    columns, *rows = tables[headings[4]]
     # nobody of the odd users is above the median, and all others are
     ratios = [dict(zip(columns, row, strict=True)) for row in rows]
     assert {row["group"]: row["impact ratio"] for row in ratios} == {

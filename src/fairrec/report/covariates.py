@@ -1,4 +1,4 @@
-"""The group, or its covariates: what these make of a difference, in sentences."""
+"""Covariates in sentences: those adjusted for, and those that explain a part of a finding."""
 
 from __future__ import annotations
 
@@ -21,117 +21,81 @@ from fairrec.statistics.findings import Finding
 
 SHOWN = 10
 """Lines about groups, of each kind."""
-_MOSTLY = 0.5
 _OF_WHAT = {
-    LIST_LENGTH: "rows in their lists",
-    N_RELEVANT: "relevant items",
-    HISTORY_LENGTH: "training interactions",
+    LIST_LENGTH: "rows in their lists on average",
+    N_RELEVANT: "relevant items on average",
+    HISTORY_LENGTH: "training interactions on average",
+    TIED: "of lists have equal scores at the cut-off",
 }
 
 
 def covariate_lines(summary: AuditSummary) -> tuple[str, ...]:
     """What is to be known about covariates before any finding is read."""
-    return (*_without_order(summary), *_given(summary), *_differing(summary))
+    ties = summary.ties
+    is_random = ties is not None and ties.is_without_order
+    lines = ["No list has two different scores: every value is that of a random order."] * is_random
+    if summary.adjustment is not None:
+        lines.append(_adjusted(summary))
+    together: dict[tuple[str, str], list[Confounder]] = {}
+    for one in summary.confounders:
+        together.setdefault((group_label(one.group), one.covariate), []).append(one)
+    lines += [_confounded(found, summary.command) for found in [*together.values()][:SHOWN]]
+    n_more = len(together) - SHOWN
+    if n_more > 0:
+        lines.append(f"{plural(n_more, 'more covariate')} of findings in result.json.")
+    return tuple(lines)
 
 
-def _without_order(summary: AuditSummary) -> tuple[str, ...]:
-    """A model that gives every candidate of a user the same score."""
-    if summary.ties is None or not summary.ties.is_without_order:
-        return ()
-    return ("No list has two different scores, so every value is that of a random order.",)
-
-
-def _given(summary: AuditSummary) -> tuple[str, ...]:
-    """What was asked to be alike."""
+def _adjusted(summary: AuditSummary) -> str:
+    """The covariates, and whom they leave without anyone to compare with."""
     given = summary.adjustment
-    if given is None:
-        return ()
-    unit = summary.unit
+    assert given is not None
     names = ", ".join(
         plain(name) + (f" ({about.binning})" if about.binning else "")
         for name, about in given.covariates.items()
     )
-    lines = [
-        f"Adjusted for {names}, in {given.n_strata:,} strat{'um' if given.n_strata == 1 else 'a'}: "
-        "differences, intervals, p-values and verdicts. Values, gaps, ratios and missing "
-        f"{unit.many} are unadjusted."
-    ]
-    lines += [
-        f"{plain(name)} is not known for {unit.count(about.n_missing)}, {unit.which} are compared "
-        "among themselves."
-        for name, about in given.covariates.items()
-        if about.n_missing
-    ]
-    if given.n_users_alone:
-        are = "is" if given.n_users_alone == 1 else "are"
-        lines.append(
-            f"{unit.count(given.n_users_alone)} {are} alone in a stratum and cannot be compared; "
-            "wider bins would help."
-        )
-    left_out = {name: n for name, n in given.n_not_comparable.items() if n}
-    if left_out:
-        counts = ", ".join(f"{n:,} in {plain(name)}" for name, n in left_out.items())
-        lines.append(
-            "Groups of which less than half share a stratum with others are inconclusive: "
-            f"{counts}."
-        )
-    return tuple(lines)
-
-
-def _differing(summary: AuditSummary) -> tuple[str, ...]:
-    """Covariates not adjusted for that explain a part of a finding."""
-    together: dict[tuple[str, str, bool], list[Confounder]] = {}
-    for one in summary.confounders:
-        key = (group_label(one.group), one.covariate, one.explains is None)
-        together.setdefault(key, []).append(one)
-    lines = [_difference(found, summary.command) for found in together.values()]
-    n_more = len(lines) - SHOWN
-    more = (f"{plural(n_more, 'more covariate')} of findings in result.json.",)
-    return (*lines[:SHOWN], *(more if n_more > 0 else ()))
-
-
-def _difference(found: list[Confounder], command: str) -> str:
-    first = found[0]
-    if first.covariate == TIED:
-        how_many = (
-            f"{percent(first.mean)} of the lists of {group_label(first.group)} have equal scores "
-            f"at the cut-off, of all others {percent(first.mean_of_others)}"
-        )
-    else:
-        how_many = (
-            f"Users of {group_label(first.group)} have {_mean(first.mean)} "
-            f"{_OF_WHAT[first.covariate]} on average, all others {_mean(first.mean_of_others)}"
-        )
-    advice = spell_in(command, "adjust_for", [first.covariate])
-    if first.explains is not None:
-        parts = ", ".join(
-            f"{signed(one.explains or 0.0, one.difference)} of {signed(one.difference)} in "
-            f"{plain(one.metric)}"
-            for one in found
-        )
-        return (
-            f"{how_many}, and {_metrics(found)} on it. Judged by all others, this accounts for "
-            f"about {parts}. {advice} compares users who are alike in it."
-        )
-    apart = (
-        "Hardly any other user shares their values, so these data cannot separate the two; with "
-        f"{advice} the group is inconclusive."
+    many = summary.unit.many
+    line = (
+        f"Adjusted for {names}, in {plural(given.n_strata, 'combination')}: differences, "
+        f"intervals, p-values and verdicts. Values, gaps, ratios and missing {many} are unadjusted."
     )
-    names = ", ".join(plain(one.metric) for one in found)
-    return f"{how_many}, and {names} may differ for that reason alone. {apart}"
+    n_unknown = sum(about.n_missing or 0 for about in given.covariates.values())
+    if n_unknown:
+        line += f" Unknown covariates ({n_unknown:,} {many}) are a combination of their own."
+    if given.n_users_alone:
+        line += f" {given.n_users_alone:,} {many} share theirs with no other: use wider bins."
+    n_groups = sum(given.n_not_comparable.values())
+    if n_groups:
+        line += f" {plural(n_groups, 'group')} of mostly such {many}: inconclusive."
+    return line
 
 
-def _mean(count: float) -> str:
-    return f"{count:,.0f}" if count == round(count) else number(count)
-
-
-def _metrics(found: list[Confounder]) -> str:
-    names = ", ".join(plain(one.metric) for one in found)
-    return f"{names} {'depends' if len(found) == 1 else 'depend'}"
+def _confounded(found: list[Confounder], command: str) -> str:
+    """How a group differs in a covariate, and what that makes of its findings."""
+    first = found[0]
+    label = group_label(first.group)
+    means = (number(first.mean), number(first.mean_of_others))
+    if first.covariate == TIED:
+        means = (percent(first.mean), percent(first.mean_of_others))
+    parts = [
+        f"{signed(one.explains, one.difference)} of {signed(one.difference)} in {plain(one.metric)}"
+        for one in found
+        if one.explains is not None
+    ]
+    effect = (
+        f"This accounts for about {', '.join(parts)}."
+        if parts
+        else "Hardly any other user has as many, so these data cannot separate the two."
+    )
+    advice = spell_in(command, "adjust_for", [first.covariate])
+    return (
+        f"{label}: {means[0]} {_OF_WHAT[first.covariate]}, all others {means[1]}. {effect} "
+        f"Adjust for it: {advice}."
+    )
 
 
 def explained_lines(summary: AuditSummary) -> tuple[str, ...]:
-    """How much of each difference the covariates adjusted for explain, and what they take away."""
+    """Each finding unadjusted and adjusted, and the groups that are findings unadjusted only."""
     lines = [
         f"{plain(name)}, {group_label(finding.group)}: {explained(finding, summary)}"
         for name, result in summary.metrics.items()
@@ -142,7 +106,7 @@ def explained_lines(summary: AuditSummary) -> tuple[str, ...]:
 
 
 def no_longer_lines(summary: AuditSummary) -> tuple[str, ...]:
-    """The groups that stand out, and not among users with equal covariates."""
+    """The groups that differ significantly, and not among users with equal covariates."""
     given = summary.adjustment
     if given is None:
         return ()
@@ -154,25 +118,24 @@ def no_longer_lines(summary: AuditSummary) -> tuple[str, ...]:
 
 
 def explained(finding: Finding, summary: AuditSummary) -> str:
-    """The difference as it is and adjusted; nothing where no covariates are given."""
+    """The difference unadjusted and adjusted; empty where no covariates are given."""
     if summary.adjustment is None or finding.raw_difference is None:
         return ""
-    both = _both(finding.raw_difference, finding.difference, summary)
-    share = _share(finding.raw_difference, finding.difference)
-    return f"{both}: {share}.{_kept(finding)}"
+    return _both(finding.raw_difference, finding.difference, finding.kept_share)
 
 
-def _kept(finding: Finding) -> str:
-    share = finding.kept_share
-    if share is None or share >= 1:
-        return ""
-    return f" The latter is about the {percent(share)} of the group in strata with others."
+def _both(raw: float, adjusted: float | None, kept_share: float | None) -> str:
+    before, after = numbers(raw, adjusted)
+    kept = ""
+    if kept_share is not None and kept_share < 1:
+        kept = f" ({percent(kept_share)} of the group share covariates with others)"
+    return f"{with_sign(before)} unadjusted, {with_sign(after)} adjusted{kept}."
 
 
-def _both(raw: float, adjusted: float, summary: AuditSummary) -> str:
-    as_is, alike = map(with_sign, numbers(raw, adjusted))
-    among = f"{summary.unit.many} with the same {covariate_names(summary)}"
-    return f"{as_is} unadjusted, {alike} among {among}"
+def _no_longer(one: NoLongerFound, summary: AuditSummary) -> str:
+    label = f"{plain(one.metric)}, {group_label(one.group)} ({summary.unit.count(one.n_users)})"
+    both = _both(one.raw_difference, one.difference, one.kept_share)
+    return f"{label}: not significant after adjustment: {both}"
 
 
 def compared_with(summary: AuditSummary) -> str:
@@ -188,34 +151,6 @@ def difference_name(summary: AuditSummary) -> str:
 
 
 def covariate_names(summary: AuditSummary) -> str:
-    """What users are alike in when groups are compared."""
+    """The covariates that groups are adjusted for."""
     assert summary.adjustment is not None
     return with_and([plain(name) for name in summary.adjustment.covariates])
-
-
-def _share(raw: float, adjusted: float) -> str:
-    """How much of a difference is gone."""
-    if raw == 0 or (raw < 0) != (adjusted < 0):
-        return "it has the other sign there"
-    gone = 1 - adjusted / raw
-    if gone < 0:
-        return "the covariates hide a part of it"
-    if gone < 0.005:
-        return "the covariates explain none of it"
-    return f"the covariates explain {percent(gone)} of it"
-
-
-def _no_longer(one: NoLongerFound, summary: AuditSummary) -> str:
-    who = f"{plain(one.metric)}, {group_label(one.group)} ({summary.unit.count(one.n_users)})"
-    if one.difference is None or one.kept_share < _MOSTLY:
-        return (
-            f"{who}: differs significantly by {signed(one.raw_difference)}, but only "
-            f"{percent(one.kept_share)} of them share a stratum with others: the group cannot be "
-            "separated from the covariates."
-        )
-    both = _both(one.raw_difference, one.difference, summary)
-    gone = _share(one.raw_difference, one.difference)
-    return (
-        f"{who}: not significant after adjustment: {both}: {gone}. Strata leave fewer "
-        f"{summary.unit.many} to detect what is left."
-    )

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 
 import polars as pl
 
 from fairrec.core.errors import plain
-from fairrec.report.answer import Answer, AnswerTable, Block
-from fairrec.report.ratios import RatiosView
-from fairrec.report.verdict import describe_parts
+from fairrec.report.answer import Answer, AnswerTable
 from fairrec.report.view import ReportView, build_view
 from fairrec.report.words import TableView, percent
 from fairrec.result.schema import AuditSummary
@@ -38,26 +35,24 @@ _MEANT = re.compile(
 
 def to_markdown(view: ReportView) -> str:
     """The view as Markdown, with every outside character that has a meaning there escaped."""
-    answer = view.answer
-    lines = ["# FairRec audit", "", *answer_markdown(answer)]
+    lines = ["# FairRec audit", "", *answer_markdown(view.answer)]
     lines += [escape(view.called), ""] if view.called else []
-    lines += ["### Verdicts", "", "| metric | verdict | |", "|---|---|---|"]
-    for verdict in view.verdicts:
-        # the power stands below the tables
-        said = " ".join(describe_parts(replace(verdict, power="")))
-        lines.append(
-            f"| {escape(verdict.metric)} | **{escape(verdict.status_said)}** | {escape(said)} |"
-        )
-    if view.findings.rows:
-        lines += ["", f"### {escape(view.findings.title)}", "", *table_lines(view.findings)]
-    lines += ["", *(f"- {escape(line)}" for line in view.explained)] if view.explained else []
-    if view.ends.rows:
-        lines += ["", f"### {escape(view.ends.title)}", "", *table_lines(view.ends)]
-    lines += ratio_lines(view.ratios)
-    lines += ["", *(f"- {escape(line)}" for line in view.coverage)]
-    lines += [f"- {escape(v.metric)}: {escape(v.power)}" for v in view.verdicts if v.power]
+    lines += ["### Verdicts", "", *table_lines(_verdicts(view))]
+    for table in (view.findings, view.ratios):
+        if table.rows:
+            lines += ["", f"### {escape(table.title)}", "", *table_lines(table)]
+    lines += ["", *(f"- {escape(line)}" for line in (*view.search[1:], *view.coverage))]
     lines += ["", f"Reproduce: {escape(view.reproduce)}"]
     return "\n".join(lines) + "\n"
+
+
+def _verdicts(view: ReportView) -> TableView:
+    """What each metric says, and what is ruled out."""
+    rows = tuple(
+        (one.metric, one.qualified_status, " ".join((one.headline, *one.details)), one.ruled_out)
+        for one in view.verdicts
+    )
+    return TableView("", ("metric", "verdict", "in words", "ruled out"), (False,) * 4, rows)
 
 
 def write_markdown(
@@ -91,35 +86,16 @@ def answer_markdown(answer: Answer) -> list[str]:
 
 
 def _answer_table(table: AnswerTable) -> list[str]:
-    """Rows by attribute, then what is said of attributes of many values in a line each."""
-    rows = tuple(
-        (f"{block.name} {row.label}".strip(), *row.cells)
-        for block in table.blocks
-        for row in (block.all_rows if _is_told(block) else block.rows)
-    )
-    shortened = [
-        f"{block.name}: {block.in_short}"
-        for block in table.blocks
-        if block.is_short and block.in_short and block.name and not _is_told(block)
-    ]
-    return table_lines(TableView("", table.columns, table.is_number, rows, ". ".join(shortened)))
-
-
-def _is_told(block: Block) -> bool:
-    """Whether all rows of a block that is short elsewhere are given here."""
-    return 0 < len(block.all_rows) <= _MOST_ROWS
-
-
-def ratio_lines(view: RatiosView) -> list[str]:
-    """Ratios and inequality in lines of Markdown; none where there is nothing to show."""
-    lines = ["", "### Ratios and inequality"]
-    for text in filter(None, (view.below, *view.about)):
-        lines += ["", escape(text)]
-    if view.table.rows:
-        lines += ["", f"#### {escape(view.table.title)}", "", *table_lines(view.table)]
-    for text in filter(None, (view.gini, " ".join(view.notes))):
-        lines += ["", escape(text)]
-    return lines if len(lines) > 2 else []
+    """Rows by attribute, then a line about each attribute of too many values."""
+    rows, shortened = [], []
+    for block in table.blocks:
+        is_whole = 0 < len(block.all_rows) <= _MOST_ROWS
+        shown = block.all_rows if is_whole else block.rows
+        rows += [(f"{block.name} {row.label}".strip(), *row.cells) for row in shown]
+        if block.is_short and block.in_short and block.name and not is_whole:
+            shortened.append(f"{block.name}: {block.in_short}")
+    view = TableView("", table.columns, table.is_number, tuple(rows), ". ".join(shortened))
+    return table_lines(view)
 
 
 def escape(text: str) -> str:
@@ -161,7 +137,7 @@ _MEASURES = (
 
 
 def model_card(summary: AuditSummary, groups: pl.DataFrame | None = None, about: str = "") -> str:
-    """The section, without anything that a reader of the card cannot make sense of.
+    """The section on an audit in a model card.
 
     Parameters
     ----------
@@ -169,78 +145,37 @@ def model_card(summary: AuditSummary, groups: pl.DataFrame | None = None, about:
     about : what else was done to the lists that were audited, in a sentence
     """
     view = build_view(summary, groups)
-    lines = [HEADING, "", f"**{escape(_sentence(view.answer.headline))}**", ""]
-    lines += [f"### {summary.unit.audited}", "", *_who(summary, view, about), ""]
+    lines = [HEADING, "", f"**{escape(view.answer.headline.rstrip('.'))}.**", ""]
+    lines += [f"### {summary.unit.audited}", "", *_audited(summary, view, about), ""]
     lines += ["### Verdict", "", *table_lines(_verdicts(view)), ""]
     if view.answer.table is not None:
         lines += ["### Groups", "", *_answer_table(view.answer.table), ""]
-    if view.findings.rows:
-        lines += [f"### {escape(view.findings.title)}", "", *table_lines(view.findings), ""]
-    lines += _ratios(view)
-    lines += ["### Limits", "", *_limits(summary, view), ""]
-    lines += [f"Made by: {escape(view.reproduce)}"]
-    return "\n".join(lines) + "\n"
+    for table in (view.findings, view.ratios):
+        if table.rows:
+            lines += [f"### {escape(table.title)}", "", *table_lines(table), ""]
+    limits = [_MEASURES]
+    if summary.permutations:
+        risk = percent(summary.alpha)
+        limits.append(f"Groups and metrics are tested together: {risk} risk of any false finding.")
+    notes = (note.text for note in view.answer.notes)
+    limits += [*notes, *view.search[1:], *view.coverage]
+    lines += ["### Limits", "", *(f"- {escape(line)}" for line in limits), ""]
+    return "\n".join([*lines, f"Made by: {escape(view.reproduce)}"]) + "\n"
 
 
-def _sentence(text: str) -> str:
-    """With one full stop."""
-    return f"{text.rstrip('.')}."
-
-
-def _who(summary: AuditSummary, view: ReportView, about: str) -> list[str]:
+def _audited(summary: AuditSummary, view: ReportView, about: str) -> list[str]:
     """Users, attributes and model in a list."""
-    said = [f"Audited: {view.title}"]
-    if view.called:
-        said.append(f"Called: {view.called}")
-    said += [about] if about else []
-    seen = summary.coverage
-    said.append(f"Smallest group looked at: {summary.unit.count(seen.min_users)}")
-    unknown = [
+    unknown = ", ".join(
         f"{plain(name)} of {summary.unit.count(one.n_missing)}"
         for name, one in summary.attributes.items()
         if one.n_missing
-    ]
-    said += [f"Not known: {', '.join(unknown)}"] if unknown else []
-    said.append(f"Tolerance: {plain(summary.tolerance or 'not set')}")
-    return [f"- {escape(line)}" for line in said]
-
-
-def _verdicts(view: ReportView) -> TableView:
-    """What each metric says, and what is ruled out."""
-    return TableView(
-        title="",
-        columns=("metric", "verdict", "in words", "ruled out"),
-        numeric=(False,) * 4,
-        rows=tuple(
-            (one.metric, one.status_said, one.headline, one.ruled_out or "nothing")
-            for one in view.verdicts
-        ),
     )
-
-
-def _ratios(view: ReportView) -> list[str]:
-    """Impact ratios, and what they are; nothing where there are none."""
-    table = view.ratios.table
-    if not table.rows:
-        return []
-    lines = ["### Impact ratios", "", *table_lines(table), ""]
-    for text in (view.ratios.below, *view.ratios.about, " ".join(view.ratios.notes)):
-        lines += [escape(text), ""] if text else []
-    return lines
-
-
-def _limits(summary: AuditSummary, view: ReportView) -> list[str]:
-    """What a reader must not take from it."""
-    level = percent(summary.alpha)
-    tested = f"Groups and metrics are tested together: {level} risk of any false finding."
-    said = [_MEASURES, *([tested] if summary.permutations else [])]
-    said += [
-        *view.checks,
-        *view.missing,
-        *view.covariates,
-        *view.search,
-        *view.coverage,
-        *view.plan,
-        *view.warnings,
-    ]
-    return [f"- {escape(line)}" for line in said]
+    lines = (
+        f"Audited: {view.title}",
+        f"Called: {view.called}" if view.called else "",
+        about,
+        f"Smallest group looked at: {summary.unit.count(summary.coverage.min_users)}",
+        f"Not known: {unknown}" if unknown else "",
+        f"Tolerance: {plain(summary.tolerance or 'not set')}",
+    )
+    return [f"- {escape(line)}" for line in lines if line]

@@ -1,4 +1,4 @@
-"""What is known about the harm of groups, and what one metric says, in sentences."""
+"""What is known about the harm of groups in one metric, in sentences."""
 
 from __future__ import annotations
 
@@ -22,13 +22,10 @@ from fairrec.report.metric_words import (
     end_words,
     gap_words,
     harm_word,
-    is_sampled,
     is_worse,
     scored,
-    worse_word,
 )
 from fairrec.report.missing import (
-    caveat,
     finding_condition,
     if_joined,
     if_like_others,
@@ -38,8 +35,8 @@ from fairrec.report.missing import (
 from fairrec.report.words import confidence, group_label, number, plural
 from fairrec.result.metric_schema import MetricResult
 from fairrec.result.schema import AuditSummary
-from fairrec.statistics.findings import MAX_FINDINGS, Finding
-from fairrec.statistics.verdict import BEYOND, WITHIN, MetricVerdict, Outcome, outcome_position
+from fairrec.statistics.findings import Finding
+from fairrec.statistics.verdict import Outcome
 
 Status = Literal[Outcome, "same for everyone", "same for all", "not tested"]
 SAME: tuple[Status, ...] = ("same for everyone", "same for all")
@@ -58,7 +55,7 @@ def build_status(result: MetricResult, unit: Unit = USERS) -> Status:
 def outcome_words(
     finding: Finding, result: MetricResult, words: EndWords, summary: AuditSummary
 ) -> str:
-    """What is known about one group, in a few words, and what that rests on."""
+    """What is known about one group, in a few words, and on what that rests."""
     if finding.outcome is None:
         return ""
     if not is_worse(finding, result):
@@ -75,30 +72,20 @@ class Verdict:
 
     Parameters
     ----------
-    ruled_out : what can be ruled out, and for whom
-    if_like_others : on what that rests where attributes are unknown
-    undecided : what another seed may give, where permutations do not decide
+    ruled_out : what can be ruled out, and for which groups
+    details : what to do about missing users, the gap, the power
+    qualifier : on what the status rests, or that permutations leave it open
     """
 
     metric: str
     status: Status
     headline: str
-    ruled_out: str
-    gap: str
-    power: str
-    remedy: str = ""
-    if_like_others: str = ""
-    undecided: str = ""
+    ruled_out: str = ""
+    details: tuple[str, ...] = ()
+    qualifier: str = ""
 
     @property
-    def qualifier(self) -> str:
-        """On what the status rests, or that permutations leave it open."""
-        if self.undecided:
-            return UNDECIDED
-        return self.if_like_others if self.tone == "clear" else ""
-
-    @property
-    def status_said(self) -> str:
+    def qualified_status(self) -> str:
         """The status, and on what it rests."""
         return ", ".join(filter(None, (self.status, self.qualifier)))
 
@@ -111,34 +98,28 @@ class Verdict:
         return "found" if self.status.startswith("worse") else "open"
 
 
-def describe_parts(verdict: Verdict) -> tuple[str, ...]:
-    """Its sentences, in the order they are read."""
-    said = (
-        verdict.headline,
-        verdict.undecided,
-        verdict.remedy,
-        verdict.ruled_out,
-        verdict.gap,
-        verdict.power,
-    )
-    return tuple(filter(None, said))
-
-
 def build_verdict(name: str, result: MetricResult, summary: AuditSummary) -> Verdict:
     """What one metric says."""
     status = build_status(result, summary.unit)
+    undecided = _undecided(result, summary)
+    qualifier = UNDECIDED if undecided else ""
+    if status == "within tolerance":
+        qualifier = qualifier or if_like_others(result, summary)
+    gini = summary.ratios.metrics[name].gini if name in summary.ratios.metrics else None
+    details = (
+        undecided,
+        _remedy(name, status, result, summary),
+        "" if result.is_constant else gap_words(name, result, summary),
+        _power(status, result, summary),
+        "" if gini is None else f"Gini index among {summary.unit.many}: {number(gini)}.",
+    )
     return Verdict(
         metric=plain(name),
         status=status,
         headline=_headline(name, status, result, summary),
         ruled_out=_ruled_out(status, result, summary),
-        gap=gap_words(name, result, summary),
-        power=_power_sentence(result, summary)
-        if status == "inconclusive" and result.is_conclusive
-        else "",
-        remedy=_remedy(name, status, result, summary),
-        if_like_others=if_like_others(result, summary),
-        undecided=_undecided(result, summary),
+        details=tuple(filter(None, details)),
+        qualifier=qualifier,
     )
 
 
@@ -155,10 +136,9 @@ def _undecided(result: MetricResult, summary: AuditSummary) -> str:
 
 
 def _remedy(name: str, status: Status, result: MetricResult, summary: AuditSummary) -> str:
-    if status == "inconclusive" and not result.is_conclusive:
-        return remedy(name, summary)
-    if result.findings:
-        return caveat(name, result, summary)
+    if not result.is_conclusive:
+        why = why_inconclusive(name, result, summary) if status != "inconclusive" else ""
+        return f"{why} {remedy(name, summary)}".strip()
     known = find_metric(name)
     is_of_hits = known is not None and "labels" in known.needs
     if status in SAME and result.mean == 1 and is_of_hits and "test" not in summary.inputs:
@@ -167,150 +147,89 @@ def _remedy(name: str, status: Status, result: MetricResult, summary: AuditSumma
 
 
 def _headline(name: str, status: Status, result: MetricResult, summary: AuditSummary) -> str:
+    unit, smallest = summary.unit, summary.unit.count(summary.coverage.min_users)
     if status == "inconclusive" and not result.is_conclusive:
         return why_inconclusive(name, result, summary)
-    unit = summary.unit
     if status in SAME:
-        defined = f" for {unit.whom} it is defined" if result.n_undefined else ""
-        who = f"{unit.everyone}{defined}"
-        return f"It is {number(result.mean)} for {who}, so groups cannot differ in it."
+        return f"It is {number(result.mean)} for {unit.everyone}, so groups cannot differ in it."
     if not result.n_groups:
-        return _no_groups(result, summary)
-    smallest = unit.count(summary.coverage.min_users)
-    looked_at = f"{plural(result.n_groups, 'group')} of at least {smallest}"
+        return f"No group of at least {smallest} with a value can be compared with others."
+    tested = f"{result.n_groups:,} tested, at least {smallest} each"
     if status == "not tested":
-        return f"{looked_at}, not tested for significance."
-    worse = [finding for finding in result.findings if is_worse(finding, result)]
-    better = [finding for finding in result.findings if not is_worse(finding, result)]
-    is_ended, words = result.higher_is_better is not None, end_words(name, unit)
-    said = []
-    if worse:
-        said.append(_of_worse(worse, result, summary, words))
-    elif result.undecided:
-        shown = "shown to be worse" if is_ended else "shown to differ"
-        said.append(f"{describe_undecided(result, summary)} None of {looked_at} is {shown}.")
-    else:
-        shown = "is significantly worse" if is_ended else "differs significantly"
-        n_groups = f"{result.n_groups:,} tested, at least {smallest} each"
-        said.append(f"No group {shown} ({n_groups}; significance level {summary.alpha:g}).")
+        return f"{plural(result.n_groups, 'group')} of at least {smallest}, not tested."
+    words, has_end = end_words(name, unit), result.higher_is_better is not None
+    worse = [one for one in result.findings if is_worse(one, result)]
+    better = [one for one in result.findings if not is_worse(one, result)]
+    parts = [_findings(worse, "worse" if has_end else "different", tested, result, summary)]
+    parts += [because_of(one, words) for one in worse[:1]]
     if better:
-        are = "group is" if len(better) == 1 else "groups are"
-        at_least = "At least " if is_cut(result) else ""
-        said.append(f"{at_least}{len(better)} {are} {words.better}: {_named(better[-1], summary)}.")
-    if worse and result.undecided:
-        said.append(describe_undecided(result, summary))
-    return " ".join(said)
+        parts.append(_findings(better, "better", "", result, summary))
+    if undecided := describe_undecided(result, summary):
+        parts.append(f"{undecided[0].upper()}{undecided[1:]}.")
+    return " ".join(filter(None, parts))
 
 
-def _of_worse(
-    worse: list[Finding], result: MetricResult, summary: AuditSummary, words: EndWords
+def _findings(
+    found: list[Finding], word: str, tested: str, result: MetricResult, summary: AuditSummary
 ) -> str:
-    """How many groups are worse off, and the worst of them."""
-    is_ended = result.higher_is_better is not None
-    tolerance = None if result.verdict is None else result.verdict.tolerance
-    are = "group is" if len(worse) == 1 else "groups are"
-    what = "significantly worse"
-    if not is_ended:
-        are = "group differs" if len(worse) == 1 else "groups differ"
-        what = "significantly"
-    head = f"{len(worse)} {are} {what}{_overlapping(worse, result)}"
-    if tolerance is not None:
-        head += _beside_tolerance(worse, tolerance)
-    which = words.worst.capitalize() if is_ended else "Furthest from the rest"
-    said = f"{head}. {which}: {_named(worse[0], summary)}."
-    return " ".join(filter(None, (said, because_of(worse[0], result, words))))
-
-
-def _overlapping(worse: list[Finding], result: MetricResult) -> str:
-    """How many groups are as badly off because they overlap those that are listed."""
-    verdict = result.verdict
-    n_more = (
-        0 if verdict is None else verdict.n_worse + verdict.n_worse_beyond_tolerance - len(worse)
+    """How many groups are significantly worse, or better, and the first of them."""
+    if not found:
+        return f"No group is significantly {word} ({tested})."
+    verdict, beyond = result.verdict, ""
+    n_all = {"better": verdict.n_better} if verdict else {}
+    if verdict is not None and word != "better":
+        n_all[word] = verdict.n_worse + verdict.n_worse_beyond_tolerance
+        if verdict.tolerance is not None:
+            n = sum((one.outcome or "").endswith("beyond tolerance") for one in found)
+            beyond = f", {n} of them beyond the tolerance of {number(verdict.tolerance)}"
+    n_more = n_all.get(word, 0) - len(found)
+    more = f"{n_more:,} more overlap these or are not listed" if n_more > 0 else ""
+    beside = "; ".join(filter(None, (tested, more)))
+    are = "group is" if len(found) == 1 else "groups are"
+    largest = max(found, key=lambda one: abs(one.difference))
+    return (
+        f"{len(found)} {are} significantly {word}{f' ({beside})' if beside else ''}{beyond}. "
+        f"Largest difference: {_named(largest, summary)}."
     )
-    if n_more <= 0:
-        return ""
-    it = "it" if len(worse) == 1 else "them"
-    if is_cut(result):
-        return f" ({n_more:,} more overlap {it}, or are beyond the {MAX_FINDINGS} findings listed)"
-    return f" ({n_more:,} more {'overlaps' if n_more == 1 else 'overlap'} {it})"
-
-
-def is_cut(result: MetricResult) -> bool:
-    """Whether there may be more findings than are listed."""
-    return len(result.findings) >= MAX_FINDINGS
-
-
-def _beside_tolerance(worse: list[Finding], tolerance: float) -> str:
-    """How many of them are worse beyond the tolerance, and how many are not."""
-    known = [outcome_position(finding.outcome) for finding in worse if finding.outcome is not None]
-    n_more, n_less = known.count(BEYOND), known.count(WITHIN)
-    beyond = f"beyond the tolerance of {number(tolerance)}"
-    if n_more == len(worse):
-        return f", and {beyond}"
-    if n_less == len(worse):
-        return f", but not {beyond}"
-    if not n_more and not n_less:
-        return f"; whether {beyond} is not shown"
-    parts = [f"{n_more} of them {beyond}"] if n_more else []
-    parts += [f"{n_less} of them not {beyond}"] if n_less else []
-    return f", {', '.join(parts)}"
 
 
 def _named(finding: Finding, summary: AuditSummary) -> str:
     """A group, its difference with what holds for all groups at once, and its users."""
-    said = format_difference(finding)
-    said += f", {confidence(summary.alpha)} interval {simultaneous_interval(finding)}"
-    said += f", {users_known(finding)} {summary.unit.noun(finding.n_users)}"
-    return f"{group_label(finding.group)} ({said})"
-
-
-def _no_groups(result: MetricResult, summary: AuditSummary) -> str:
-    if result.n_defined >= summary.coverage.min_users and result.gap is not None:
-        return f"All {summary.unit.many} are in one group, so there is nothing to compare it with."
-    scored_and = "scored and " if is_sampled(summary) else ""
-    smallest = summary.unit.count(summary.coverage.min_users)
-    return f"No group has {smallest} {scored_and}for {summary.unit.whom} it is defined."
+    about = (
+        format_difference(finding),
+        f"{confidence(summary.alpha)} interval {simultaneous_interval(finding)}",
+        f"{users_known(finding)} {summary.unit.noun(finding.n_users)}",
+    )
+    return f"{group_label(finding.group)} ({', '.join(about)})"
 
 
 def _ruled_out(status: Status, result: MetricResult, summary: AuditSummary) -> str:
-    """The certificate and its scope."""
+    """Groups within the tolerance, and the certificate."""
     verdict = result.verdict
     if verdict is None or status in ("not tested", *SAME):
         return ""
-    said = (_scope(verdict, result, summary), describe_ruled_out(result, summary))
-    return " ".join(filter(None, said))
+    parts = [describe_ruled_out(result, summary)]
+    if verdict.tolerance is not None and result.is_conclusive:
+        from_ = verdict.ruled_out_from
+        rest = f"; from {scored(summary).count(from_)} on none is open" if from_ else ""
+        condition = if_like_others(result, summary)
+        within = plural(verdict.n_within_tolerance, "group")
+        parts.insert(
+            0,
+            f"Within the tolerance of {number(verdict.tolerance)}: {within}"
+            f"{', ' * bool(condition)}{condition}; open: {verdict.n_inconclusive:,}{rest}.",
+        )
+    return " ".join(parts)
 
 
-def _scope(verdict: MetricVerdict, result: MetricResult, summary: AuditSummary) -> str:
-    """For which groups a harm beyond the tolerance is ruled out, and on what that rests."""
-    if verdict.tolerance is None or not result.is_conclusive:
-        return ""
-    by = f"Not {worse_word(result)} by more than {number(verdict.tolerance)}"
-    if not verdict.n_within_tolerance:
-        return f"{by}: shown for no group; open for {verdict.n_inconclusive:,}."
-    rests = if_like_others(result, summary)
-    rests = f"; this holds {rests}" if rests else ""
-    if not verdict.n_inconclusive:
-        return f"{by}: {plural(verdict.n_within_tolerance, 'group')}; none is open{rests}."
-    unless = (
-        " that are not shown to be" if verdict.n_worse + verdict.n_worse_beyond_tolerance else ""
-    )
-    if verdict.ruled_out_from is None:
-        n_within_tolerance = plural(verdict.n_within_tolerance, "group")
-        return f"{by}: {n_within_tolerance}; open for {verdict.n_inconclusive:,} others{rests}."
-    return (
-        f"{by} for groups of {verdict.ruled_out_from:,} {scored(summary).many} or more{unless}; "
-        f"open for {plural(verdict.n_inconclusive, 'smaller one')}{rests}."
-    )
-
-
-def _power_sentence(result: MetricResult, summary: AuditSummary) -> str:
-    if summary.adjustment is not None or not summary.unit.is_users:
-        # how much would be shown depends on who shares a group's covariates, or on the items
+def _power(status: Status, result: MetricResult, summary: AuditSummary) -> str:
+    # power depends on who shares a group's covariates, or on the items
+    is_known = summary.adjustment is None and summary.unit.is_users and result.is_conclusive
+    if status != "inconclusive" or not is_known:
         return ""
     if not result.detectable:
-        return "Groups of these sizes are too small to detect any possible harm with 80% power."
+        return "The groups are too small to detect any possible difference with 80% power."
     sizes = ", ".join(
-        f"{number(d.difference)} in a group of {d.support:,}" for d in result.detectable
+        f"{number(one.difference)} in a group of {one.support:,}" for one in result.detectable
     )
     return f"80% power to detect a {harm_word(result)} of {sizes}."

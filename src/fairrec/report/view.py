@@ -1,15 +1,16 @@
-"""The view: every word and number of a report, sorted and rounded; layouts only print it."""
+"""The view: the words and tables of a report, sorted and rounded; layouts only print it."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import polars as pl
 
 from fairrec.core.errors import listed, plain
 from fairrec.inputs.notes import CHECK_FIRST
-from fairrec.inputs.users import LACKS, MISSING, multivalued_column
+from fairrec.inputs.users import multivalued_column
 from fairrec.report.answer import Answer, Note
 from fairrec.report.audit_answer import audit_answer
 from fairrec.report.covariates import (
@@ -20,13 +21,12 @@ from fairrec.report.covariates import (
 )
 from fairrec.report.findings import (
     format_difference,
-    one_at_a_time,
     simultaneous_interval,
     users_known,
 )
-from fairrec.report.metric_words import end_names, end_words, exact_instead, p_adjusted
+from fairrec.report.metric_words import end_words, exact_instead, is_sampled, p_adjusted
 from fairrec.report.missing import missing_lines, unknown_lines
-from fairrec.report.ratios import RatiosView, ratios_view
+from fairrec.report.ratios import ratio_table
 from fairrec.report.verdict import Verdict, build_verdict, outcome_words
 from fairrec.report.words import (
     TableView,
@@ -38,13 +38,12 @@ from fairrec.report.words import (
     shown,
     signed,
 )
-from fairrec.result.schema import AuditSummary, SearchSummary
-from fairrec.statistics.inequality import CatalogueExposure, ItemsShown
+from fairrec.result.schema import AuditSummary
 
 FINDINGS_SHOWN = 10
-LONGEST_NUMBER = 15
-"""Digits of a number that is written out."""
+VALUES_SHOWN = 5
 LONGEST_LINE = 2000
+LONGEST_PATH = 300
 LONGEST_NAME = 200
 
 
@@ -54,26 +53,19 @@ class ReportView:
 
     Parameters
     ----------
-    checks : notes that figures may be wrong, read before any of them
-    called : what the auditor calls the audit and the model; empty where not said
+    called : what the auditor calls the audit and the model; empty where they have no name
+    answer : with all notes, those to check before any figure among them
     """
 
     title: str
+    called: str
     answer: Answer
-    plan: tuple[str, ...]
-    missing: tuple[str, ...]
     verdicts: tuple[Verdict, ...]
     findings: TableView
-    ends: TableView
-    ratios: RatiosView
+    ratios: TableView
     search: tuple[str, ...]
     coverage: tuple[str, ...]
-    warnings: tuple[str, ...]
     reproduce: str
-    covariates: tuple[str, ...] = ()
-    checks: tuple[str, ...] = ()
-    explained: tuple[str, ...] = ()
-    called: str = ""
 
 
 def build_view(
@@ -91,58 +83,44 @@ def build_view(
     folder : where it is written, as a shell takes it
     is_saved : whether it is written at all
     """
-    settings = settings_line(summary)
-    notes = [plain(warning, LONGEST_LINE) for warning in summary.warnings]
-    checks = tuple(n.removeprefix(CHECK_FIRST) for n in notes if n.startswith(CHECK_FIRST))
-    warnings = tuple(note for note in notes if not note.startswith(CHECK_FIRST))
     verdicts = tuple(
         build_verdict(name, result, summary) for name, result in summary.metrics.items()
     )
-    missing, covariates = missing_lines(summary), covariate_lines(summary)
-    said = {
-        "plan": plan_lines(summary),
-        "check": checks,
-        "missing": missing,
-        "adjusted": explained_lines(summary),
-        "covariates": covariates,
-        "search": _search(summary)[:1],
-        "catalogue": catalogue_lines(summary)[:1],
-        "note": warnings,
-    }
-    marked = [Note(kind, text) for kind, lines in said.items() for text in lines]
+    notes = tuple(_notes(summary))
+    names = (plain(summary.title, LONGEST_NAME), about_model(summary))
+    settings = settings_line(summary)
     return ReportView(
-        title=(
-            f"{summary.unit.count(summary.n_users)}{_scored(summary.search)}, {_items(summary)}"
-            f"groups by {', '.join(_attributes(summary))}"
-        ),
-        called=" · ".join(
-            filter(
-                None,
-                (
-                    plain(summary.title, LONGEST_NAME),
-                    about_model(summary),
-                    plain(summary.author, LONGEST_NAME),
-                ),
-            )
-        ),
-        answer=audit_answer(summary, verdicts, marked, groups, folder, is_saved=is_saved),
-        plan=plan_lines(summary),
-        missing=missing,
-        checks=checks,
-        covariates=covariates,
+        title=_title(summary),
+        called=" · ".join(filter(None, (*names, plain(summary.author, LONGEST_NAME)))),
+        answer=audit_answer(summary, verdicts, notes, groups, folder, is_saved=is_saved),
         verdicts=verdicts,
         findings=_findings(summary),
-        explained=explained_lines(summary),
-        ends=_ends(summary),
-        ratios=ratios_view(summary),
+        ratios=ratio_table(summary),
         search=_search(summary),
-        coverage=_coverage(summary),
-        warnings=warnings,
+        coverage=(*catalogue_lines(summary), *_coverage(summary), *unknown_lines(summary)),
         reproduce=(
             f"{plain(summary.command, LONGEST_LINE)}  (FairRec {summary.fairrec_version}, "
             f"seed {summary.seed}{f'; settings from {settings}' if settings else ''})"
         ),
     )
+
+
+def _notes(summary: AuditSummary) -> Iterator[Note]:
+    """What is to be known before any number, the most important first."""
+    warnings = [plain(warning, LONGEST_LINE) for warning in summary.warnings]
+    lines = {
+        "plan": plan_lines(summary),
+        "check": [one.removeprefix(CHECK_FIRST) for one in warnings if one.startswith(CHECK_FIRST)],
+        "missing": missing_lines(summary),
+        "adjusted": explained_lines(summary),
+        "covariates": covariate_lines(summary),
+        "search": _search(summary)[:1],
+        "catalogue": catalogue_lines(summary)[:1],
+        "note": [one for one in warnings if not one.startswith(CHECK_FIRST)],
+    }
+    for kind, texts in lines.items():
+        for text in texts:
+            yield Note(kind, text)
 
 
 def about_model(summary: AuditSummary) -> str:
@@ -154,16 +132,21 @@ def about_model(summary: AuditSummary) -> str:
     return "@".join(filter(None, (name, version)))
 
 
-def _items(summary: AuditSummary) -> str:
-    """How many items were ranked; none where values were given, or nobody knows."""
-    if summary.measured_by in ("values", None):
-        return ""
-    return f"{plural(summary.n_candidates, summary.measured_by.removesuffix('s'))}, "
+def _title(summary: AuditSummary) -> str:
+    """What was audited, and by which attributes; those of the values of one column together."""
+    columns = Counter(
+        multivalued_column(name, about.values) or name for name, about in summary.attributes.items()
+    )
+    names = [plain(name) + (f" ({n} values)" if n > 1 else "") for name, n in columns.items()]
+    scored = f" ({summary.search.users_scored:,} of them scored)" if is_sampled(summary) else ""
+    items = ""
+    if summary.measured_by not in ("values", None):
+        items = f"{plural(summary.n_candidates, summary.measured_by.removesuffix('s'))}, "
+    return f"{summary.unit.count(summary.n_users)}{scored}, {items}groups by {', '.join(names)}"
 
 
 def _findings(summary: AuditSummary) -> TableView:
-    rows, n_more = [], 0
-    found = [finding for result in summary.metrics.values() for finding in result.findings]
+    rows, n_more, unit = [], 0, summary.unit
     for name, result in summary.metrics.items():
         n_more += max(0, len(result.findings) - FINDINGS_SHOWN)
         for finding in result.findings[:FINDINGS_SHOWN]:
@@ -176,74 +159,27 @@ def _findings(summary: AuditSummary) -> TableView:
                     format_difference(finding),
                     signed(finding.shrunken_difference),
                     simultaneous_interval(finding),
-                    one_at_a_time(finding),
                     p_adjusted(finding.p_adjusted, summary),
-                    outcome_words(finding, result, end_words(name, summary.unit), summary),
+                    outcome_words(finding, result, end_words(name, unit), summary),
                 )
             )
-    level = confidence(summary.alpha)
-    one_by_one = f"{level} interval, one at a time"
-    has_end = any(result.higher_is_better is not None for result in summary.metrics.values())
-    first = "worst first" if has_end else "furthest first"
+    more = f"and {n_more:,} more in result.json. " if n_more else ""
     value = "value" if summary.adjustment is None else "unadjusted value"
+    interval = f"{confidence(summary.alpha)} interval, all at once"
     return TableView(
-        title=f"Groups that differ significantly from {compared_with(summary)}, {first}",
+        title=f"Groups that differ significantly from {compared_with(summary)}",
         columns=(
-            *("metric", "group", summary.unit.many, value, difference_name(summary), "shrunken"),
-            *(f"{level} interval, all at once", one_by_one),
-            *("p adjusted", "verdict"),
+            *("metric", "group", unit.many, value, difference_name(summary), "shrunken"),
+            *(interval, "p adjusted", "verdict"),
         ),
-        numeric=(False, False, *(True,) * 7, False),
+        numeric=(False, False, *(True,) * 6, False),
         rows=tuple(rows),
-        note=" ".join(
-            [f"and {n_more:,} more in result.json."] * bool(n_more)
-            + ["Shrunken: what is left after correcting for the group being picked out."]
-            + ["Where a group is not fully scored, its value is that of a random sample of it."]
-            * any(not finding.is_fully_scored for finding in found)
-        ),
+        note=f"{more}Shrunken: corrected for the group being picked out.",
     )
-
-
-def _ends(summary: AuditSummary) -> TableView:
-    rows = []
-    for name, result in summary.metrics.items():
-        low, high = end_names(result)
-        for which, ends in ((high, result.most_advantaged), (low, result.most_disadvantaged)):
-            for place, end in enumerate(ends, start=1):
-                rows.append(
-                    (
-                        plain(name),
-                        which if len(ends) == 1 else f"{which} {place}",
-                        group_label(end.group),
-                        f"{end.support:,}",
-                        number(end.value, result.mean),
-                    )
-                )
-    served = "served " if summary.unit.is_users else ""
-    return TableView(
-        title=f"Best and worst {served}intersections of all attributes",
-        columns=("metric", "end", "group", summary.unit.many, "value"),
-        numeric=(False, False, False, True, True),
-        rows=tuple(rows),
-    )
-
-
-def _attributes(summary: AuditSummary) -> list[str]:
-    """Attributes by name; those that were made of the values of one column together."""
-    columns = Counter(
-        multivalued_column(name, about.values) or name for name, about in summary.attributes.items()
-    )
-    return [plain(name) + (f" ({n} values)" if n > 1 else "") for name, n in columns.items()]
-
-
-def _scored(search: SearchSummary) -> str:
-    if search.users_scored == search.users_total:
-        return ""
-    return f" ({search.users_scored:,} of them scored)"
 
 
 def _search(summary: AuditSummary) -> tuple[str, ...]:
-    """How users were chosen for scoring; nothing where all scores were at hand."""
+    """How users were chosen for scoring; empty where all scores were at hand."""
     search, unit = summary.search, summary.unit
     if not search.metrics:
         return ()
@@ -258,89 +194,67 @@ def _search(summary: AuditSummary) -> tuple[str, ...]:
         f"{unit.count(search.users_total)} ({share:.1%}) and ended because "
         f"{endings[search.ending]}."
     ]
-    n_full = search.n_fully_scored + search.n_not_fully_scored
-    if search.n_not_fully_scored:
+    if is_sampled(summary):
+        n_full = search.n_fully_scored + search.n_not_fully_scored
         lines.append(
             f"Fully scored: {search.n_fully_scored:,} of {plural(n_full, 'intersection')} of all "
-            "attributes. The gap is measured between these only."
+            "attributes; the gap is measured between these. Means over all, and tests of other "
+            f"groups, rest on {unit.count(search.users_reference)} drawn at random first."
         )
-    if search.users_scored < search.users_total:
-        lines.append(
-            f"Drawn at random before anything was scored: "
-            f"{unit.count(search.users_reference)}. Means over all, and tests of groups not "
-            "fully scored, rest on them."
-        )
-    before = f", and {search.users_before:,} {unit.many}' scores were in the ledger"
     name = f" ({plain(search.model_identity, 200)})" if search.model_identity else ""
-    lines.append(
+    line = (
         f"The recommender{name} was asked for {plural(search.rows_paid, 'score')} in "
-        f"{plural(search.calls, 'call')}{before if search.users_before else ''}."
+        f"{plural(search.calls, 'call')}; {unit.count(search.users_before)} were in the ledger."
     )
     if search.faults:
         kinds = ", ".join(f"{n:,} x {plain(kind)}" for kind, n in search.faults.items())
-        lines.append(f"Calls that failed and were tried again: {kinds}.")
+        line += f" Calls that failed and were tried again: {kinds}."
     spent = search.spent_in_all
     if spent is not None and spent.calls > search.calls:
-        lines.append(
-            f"The ledger holds the scores of {unit.count(spent.users)}, paid for in "
-            f"{plural(spent.calls, 'call')} in all."
-        )
+        line += f" All runs together: {unit.count(spent.users)} in {plural(spent.calls, 'call')}."
+    lines.append(line)
     if exact := exact_instead(summary):
         lines.append(f"{exact[0].upper()}{exact[1:]}.")
     return tuple(lines)
 
 
-def _in_short(digits: str) -> str:
-    """A whole number that may have thousands of digits."""
-    return f"{int(digits):,}" if len(digits) <= LONGEST_NUMBER else f"over 10^{len(digits) - 1}"
-
-
-def _coverage(summary: AuditSummary) -> tuple[str, ...]:
+def _coverage(summary: AuditSummary) -> list[str]:
     seen, many = summary.coverage, summary.unit.many
-    in_smaller = "few" if seen.n_users_below is None else f"{seen.n_users_below:,}"
-    lines = [
-        f"{seen.n_full:,} of {seen.n_full_observed:,} intersections of all attributes that occur "
-        f"({_in_short(seen.n_full_possible)} possible) have at least {seen.min_users:,} {many}; "
-        f"{in_smaller} of {summary.n_users:,} {many} are in smaller ones."
-    ]
     deepest = len(summary.attributes) if summary.depth == "full" else summary.depth
     tested = [one for depth, one in seen.by_depth.items() if int(depth) <= deepest]
-    n_groups = sum(depth.n_groups for depth in tested)
-    n_below = sum(depth.n_groups_below for depth in tested)
-    if len(summary.attributes) > 1:
-        up_to = plural(min(deepest, len(summary.attributes)), "attribute")
-        lines.append(
-            f"By up to {up_to}: {plural(n_groups, 'group')} tested, {n_below:,} too small."
-        )
+    in_smaller = "few" if seen.n_users_below is None else f"{seen.n_users_below:,}"
+    lines = [
+        f"Groups by up to {plural(min(deepest, len(summary.attributes)), 'attribute')}: "
+        f"{sum(one.n_groups for one in tested):,} of at least {seen.min_users:,} {many}, "
+        f"{sum(one.n_groups_below for one in tested):,} smaller. Intersections of all attributes: "
+        f"{seen.n_full:,} of {seen.n_full_observed:,}, with {in_smaller} of {summary.n_users:,} "
+        f"{many} in smaller ones."
+    ]
     for name, attribute in summary.attributes.items():
-        if attribute.n_values_below_support:
-            named = ", ".join(
-                f"{shown(v)} ({n:,})" for v, n in [*attribute.small_values.items()][:5]
-            )
-            n_more = attribute.n_values_below_support - min(5, len(attribute.small_values))
-            rest = f" and {n_more:,} more" if n_more else ""
-            lines.append(f"{plain(name)}: too few {many} with value {named}{rest}.")
-    return (*catalogue_lines(summary), *lines, *unknown_lines(summary))
-
-
-LONGEST_PATH, LONGEST = 300, 2000
+        n = attribute.n_values_below_support
+        if n:
+            named = [f"{shown(v)} ({n:,})" for v, n in attribute.small_values.items()]
+            rest = f" and {n - VALUES_SHOWN:,} more" if n > VALUES_SHOWN else ""
+            values = ", ".join(named[:VALUES_SHOWN])
+            lines.append(f"{plain(name)}: too few {many} with value {values}{rest}.")
+    return lines
 
 
 def plan_lines(summary: AuditSummary) -> tuple[str, ...]:
-    """Whether an audit was done as planned; nothing where there was no plan."""
+    """Whether an audit was done as planned; empty where there was no plan."""
     plan = summary.plan
     if plan is None:
         return ()
-    which = f"{plain(plan.file, LONGEST_PATH)}, checksum {plan.checksum[:12]}"
-    if not plan.deviations:
-        return (f"As planned ({which}).",)
-    n_deviations = plural(len(plan.deviations), "deviation")
-    lines = (f"Deviates from the plan: {plain(each, LONGEST)}." for each in plan.deviations)
-    return (f"Planned ({which}), with {n_deviations}.", *lines)
+    deviations = [plain(each, LONGEST_LINE) for each in plan.deviations]
+    return (
+        f"Planned ({plain(plan.file, LONGEST_PATH)}, checksum {plan.checksum[:12]}), with "
+        f"{plural(len(deviations), 'deviation')}.",
+        *(f"Deviates from the plan: {each}." for each in deviations),
+    )
 
 
 def settings_line(summary: AuditSummary) -> str:
-    """Which options came from a settings file; nothing where there was none."""
+    """Which options came from a settings file; empty where there was none."""
     settings = summary.settings
     if settings is None:
         return ""
@@ -348,43 +262,26 @@ def settings_line(summary: AuditSummary) -> str:
     return f"{plain(settings.file, LONGEST_PATH)}, checksum {settings.sha256[:12]}: {names}"
 
 
-_SHOWN = 5
-
-
 def catalogue_lines(summary: AuditSummary) -> tuple[str, ...]:
-    """What is to be said of the whole catalogue; nothing where users are compared."""
+    """How places are spread over the whole catalogue; empty where users are compared."""
     found = summary.catalogue
     if found is None:
         return ()
+    share_of_all = found.n_shown / max(1, found.n_items)
     lines = [
         f"The first {found.k} places of {found.n_lists:,} lists show {found.n_shown:,} of "
-        f"{plural(found.n_items, 'item')} ({percent(found.n_shown / max(1, found.n_items))}); the "
-        f"Gini index of their attention is {number(found.gini)} (0: all get the same)."
+        f"{plural(found.n_items, 'item')} ({percent(share_of_all)}); the Gini index of their "
+        f"attention is {number(found.gini)} (0: all get the same)."
     ]
-    lines += _seldom_shown(found, summary.coverage.min_users)
-    return tuple(lines)
-
-
-def _seldom_shown(found: CatalogueExposure, min_users: int) -> list[str]:
-    """The values of which the smallest share of items is in any list; none where all are."""
-    kinds: dict[tuple[str, str], ItemsShown] = {}
-    for name, about in found.by_value.items():
-        column = multivalued_column(name, about)
-        for value, one in about.items():
-            # what lacks one of several values is no kind of items, what has none of them is one
-            if one.n_items >= min_users and not (column and value == LACKS):
-                kinds[column if column and value == MISSING else name, value] = one
-    share_of_all = found.n_shown / max(1, found.n_items)
-    shares = {kind: one.n_shown / one.n_items for kind, one in kinds.items()}
-    least = sorted(
-        (share, -kinds[kind].n_items, *kind)
-        for kind, share in shares.items()
-        if share < share_of_all
+    shares = sorted(
+        (one.n_shown / one.n_items, group_label({name: value}), one.n_items)
+        for name, about in found.by_value.items()
+        for value, one in about.items()
+        if one.n_items >= summary.coverage.min_users
     )
-    if not least:
-        return []
-    named = [
-        f"{group_label({name: value})} {kinds[name, value].n_shown:,} of {-n:,} ({percent(share)})"
-        for share, n, name, value in least[:_SHOWN]
+    least = [
+        f"{label} {percent(share)} of {n:,}" for share, label, n in shares if share < share_of_all
     ]
-    return [f"The smallest shares shown at all: {'; '.join(named)}."]
+    if least:
+        lines.append(f"The smallest shares shown at all: {'; '.join(least[:VALUES_SHOWN])}.")
+    return tuple(lines)

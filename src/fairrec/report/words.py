@@ -39,6 +39,16 @@ def number(value: float | None, beside: float | None = None) -> str:
     return _written(value, abs(value or 0.0), _DIGITS)
 
 
+def rounded_up(value: float) -> str:
+    """Three significant digits, and no less than the number: a bound stays a bound.
+
+    >>> rounded_up(0.12301), rounded_up(0.5), rounded_up(1234.2)
+    ('0.124', '0.500', '1,235')
+    """
+    step = min(1.0, 10.0 ** (_exponent(value) + 1 - _DIGITS))
+    return number(math.ceil(round(value / step, 6)) * step)
+
+
 def is_nothing(value: float, beside: float) -> bool:
     """Whether a number is what rounding leaves of nothing, next to one it was reckoned from.
 

@@ -10,15 +10,13 @@ import polars as pl
 
 from fairrec.core.arrays import FloatArray
 from fairrec.core.audit_options import smallest_group
-from fairrec.core.audited_entity import Unit
 from fairrec.core.errors import plain
 from fairrec.report.covariates import compared_with, difference_name, no_longer_lines
 from fairrec.report.metric_words import (
     beside_chance,
-    curve_in_words,
+    describe_ruled_out,
     direction,
     harm_word,
-    is_beyond_chance,
     mean_over,
     scored,
 )
@@ -52,10 +50,10 @@ from fairrec.report.page.view import (
     SearchHistory,
     VerdictCard,
 )
-from fairrec.report.ratios import ratios_view
+from fairrec.report.ratios import ratio_table
 from fairrec.report.verdict import Status, Verdict
 from fairrec.report.view import LONGEST_NAME, about_model, build_view, settings_line
-from fairrec.report.words import MINUS, confidence, number, plural, with_and
+from fairrec.report.words import MINUS, confidence, number, plural, rounded_up, with_and
 from fairrec.result.folder import AuditRun
 from fairrec.result.metric_schema import MetricResult
 from fairrec.result.schema import AuditSummary
@@ -120,7 +118,7 @@ def build_page_view(
         attributes=tuple(plain(name) for name in summary.attributes),
         table=table,
         table_note=table_note,
-        ratios=ratios_view(summary, limits.ratios),
+        ratios=ratio_table(summary, limits.ratios),
         side_by_side=side_by_side(named),
         correlation=metric_correlation(named, limits),
         histories=_histories(summary),
@@ -235,12 +233,12 @@ def verdict_card(
 ) -> VerdictCard:
     """The card of a metric; `at` is its place among them."""
     # what chance shows is within covariates then, and the gap is not
-    scale = None if summary.adjustment is not None else _scale(result, summary.unit)
+    scale = None if summary.adjustment is not None else _scale(result)
     mean, whose = number(result.mean), mean_over(result, summary)
     return VerdictCard(verdict, f"chart-{at}", mean, whose, scale)
 
 
-def _scale(result: MetricResult, unit: Unit) -> GapScale | None:
+def _scale(result: MetricResult) -> GapScale | None:
     if result.gap is None or result.chance is None or result.is_constant:
         return None
     chance = result.chance
@@ -249,11 +247,11 @@ def _scale(result: MetricResult, unit: Unit) -> GapScale | None:
         gap=number(result.gap),
         chance=number(chance.mean),
         q95=number(chance.q95),
-        is_beyond=is_beyond_chance(result.gap, chance),
+        is_beyond=result.gap > chance.q95 and chance.p_value <= 0.05,
         gap_at=round(100 * result.gap / end, 1),
         chance_at=round(100 * chance.mean / end, 1),
         q95_at=round(100 * chance.q95 / end, 1),
-        alternative=f"Gap {number(result.gap)}; {beside_chance(result.gap, chance, unit)}.",
+        alternative=f"Gap {number(result.gap)}; {beside_chance(chance)}.",
     )
 
 
@@ -288,9 +286,9 @@ def _certificate(
         unit=summary.unit,
         harm_name=f"largest {harm_word(result)} not ruled out",
         size_name=f"{scored(summary).many} in the group",
-        alternative=curve_in_words(result, verdict, summary),
+        alternative=describe_ruled_out(result, summary),
         rows=tuple(
-            (f"{step.support:,}", number(step.harm), f"{step.n_groups:,}")
+            (f"{step.support:,}", rounded_up(step.harm), f"{step.n_groups:,}")
             for step in verdict.certificate
         ),
     )

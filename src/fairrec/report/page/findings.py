@@ -153,7 +153,7 @@ def _finding(
             if finding.n_folded
             else ""
         ),
-        because=because_of(finding, result, words),
+        because=because_of(finding, words),
     )
 
 

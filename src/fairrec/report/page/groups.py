@@ -14,17 +14,16 @@ from fairrec.core.arrays import FloatArray
 from fairrec.core.errors import InputError, plain
 from fairrec.inputs.users import Value
 from fairrec.report.answer import Served
-from fairrec.report.audit_answer import (
+from fairrec.report.audit_answer import by_importance, headline_metric
+from fairrec.report.findings import Mark, finding_marks, found_groups
+from fairrec.report.group_rows import (
     MOST_VALUES,
-    by_importance,
     describe_outcome,
-    headline_metric,
     read_groups,
     served_direction,
     served_least,
     single_attribute_groups,
 )
-from fairrec.report.findings import Mark, finding_marks, found_groups
 from fairrec.report.metric_words import direction, end_names
 from fairrec.report.page.view import DotPlot, DotRow, PageLimits, Role
 from fairrec.report.words import group_label, number, signed_with_interval, tick
@@ -369,7 +368,7 @@ def _numbers_of_rows(metric: str, keys: Iterable[Key], groups: PageGroups) -> di
         chance = _chance(result, summary, one.support, is_fully_scored, len(one.group))
         numbers_of = (one.value, one.difference, one.low, one.high)
         served = served_direction(one, result)
-        verdict = describe_outcome(one, served, summary.alpha)
+        verdict = describe_outcome(one, served)
         shown[groups.key(one.group)] = _OfGroup(one.support, *numbers_of, served, verdict, chance)
     return shown
 

@@ -133,7 +133,7 @@ def _sections(view: PageView) -> list[tuple[str, str]]:
         ("attributes", view.unit.audited),
         ("table", "All groups"),
     ]
-    if view.ratios.table.rows or view.ratios.gini:
+    if view.ratios.rows:
         sections.append(("ratios", "Ratios"))
     if len(view.metrics) > 1 and (view.correlation or view.side_by_side):
         sections.append(("metrics", "Metrics"))

@@ -10,9 +10,9 @@ from fairrec.core.audited_entity import USERS, Unit
 from fairrec.report.answer import Served
 from fairrec.report.findings import Mark
 from fairrec.report.page.vega import Figure
-from fairrec.report.ratios import RatiosView
 from fairrec.report.verdict import Verdict
 from fairrec.report.view import ReportView
+from fairrec.report.words import TableView
 from fairrec.result.schema import HistoryPoint
 from fairrec.statistics.verdict import CertifiedSize
 
@@ -527,7 +527,7 @@ class PageView:
     attributes: tuple[str, ...]
     table: tuple[TableRow, ...]
     table_note: str
-    ratios: RatiosView
+    ratios: TableView
     side_by_side: tuple[SideBySideRow, ...]
     correlation: Correlation | None
     histories: tuple[SearchHistory, ...]
