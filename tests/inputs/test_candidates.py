@@ -254,7 +254,7 @@ def test_score_and_rank_that_disagree_are_refused_with_both_remedies():
         scores(score=[3, 1, 2, 5, 4], rank=[3, 1, 2, 1, 2])
     assert str(caught.value) == (
         "the predictions table: 'score' and 'rank' put the items of 1 of 2 users in different "
-        "orders. Say which counts: columns={'rank': 'rank'} (1 is best) or "
+        "orders. Choose one: columns={'rank': 'rank'} (1 is best) or "
         "columns={'score': 'score'} (higher is better)"
     )
 
@@ -269,9 +269,8 @@ def test_a_score_that_counts_up_like_a_rank_is_refused(start):
     with pytest.raises(InputError) as caught:
         scores(offsets, score=ranks)
     assert str(caught.value) == (
-        "the predictions table: 'score' counts up in every user's list, as a rank does, of which "
-        "the first is best; of a score the highest is. Map it as what it is: "
-        "columns={'rank': 'score'}, or columns={'score': 'score'} if higher is better"
+        "the predictions table: 'score' counts up in every user's list, as a rank does. Map it: "
+        "columns={'rank': 'score'} (1 is best), or columns={'score': 'score'} (higher is better)"
     )
     assert scores(offsets, {"score": "score"}, score=ranks).tolist() == ranks
 

@@ -78,6 +78,8 @@ def checksum(path: Path) -> str:
 
 def open_path(path: Path, where: str) -> Source:
     """The table in a file, in the parts of a folder or in those that a pattern names."""
+    if as_unicode(str(path)) != str(path):
+        raise InputError(f"{where}: its path is no Unicode. Rename it.")
     files = list_files(path)
     if len(files) == 1 and not path.is_dir():
         return _open_file(files[0], where)
@@ -88,8 +90,7 @@ def open_path(path: Path, where: str) -> Source:
     if path.is_dir() and any(next(path.glob(log), None) for log in _LOGS):
         raise InputError(
             f"{where}: is a Delta, Hudi or Iceberg table, which may hold files that its log has "
-            "removed. Read it with its own reader, such as Polars (read_delta, scan_iceberg), and "
-            "save it as Parquet, or pass the data frame."
+            "removed. Read it with Polars (read_delta, scan_iceberg) and pass the data frame."
         )
     for file in files:
         if detect_format(file) != "Parquet":
@@ -109,14 +110,9 @@ def scan_stored(path: Path) -> pl.LazyFrame:
     """The rows of Parquet files, with a column for each `name=value` in folders below the path."""
     files, root = list_files(path), pattern_root(path)
     if files == (path,):
-        return pl.scan_parquet(_readable(path), glob=False, hive_partitioning=False)
+        return pl.scan_parquet(path, glob=False, hive_partitioning=False)
     below = {part for file in files for part in file.relative_to(root).parent.parts if "=" in part}
-    rows = pl.scan_parquet([*files], glob=False, hive_partitioning=bool(below))
-    if not below:
-        return rows
-    # Polars takes those above the root as well
-    above = {part.partition("=")[0] for part in root.parts if "=" in part}
-    return rows.drop(above - {part.partition("=")[0] for part in below}, strict=False)
+    return pl.scan_parquet([*files], glob=False, hive_partitioning=bool(below))
 
 
 def _open_file(file: Path, where: str) -> Source:
@@ -125,7 +121,7 @@ def _open_file(file: Path, where: str) -> Source:
     if kind == "Parquet":
         return Rows(scan_stored(file))
     if kind == "Arrow":
-        return Rows(pl.scan_ipc(_readable(file), glob=False))
+        return Rows(pl.scan_ipc(file, glob=False))
     if kind is None:
         what = "is an Excel file" if ending in _EXCEL else "is not known"
         raise InputError(
@@ -137,9 +133,11 @@ def _open_file(file: Path, where: str) -> Source:
         if stream.read(2) in (b"\xff\xfe", b"\xfe\xff"):
             raise InputError(f"{where}: is UTF-16. Save it as UTF-8.")
     if kind == "CSV":
-        return TextFile(_readable(file), where, _SEPARATORS.get(ending, _TAB))
+        return TextFile(file, where, _SEPARATORS.get(ending, _TAB))
+    # Polars takes any name of JSON for a pattern
+    source = file.read_bytes() if glob.has_magic(str(file)) else file
     # the whole file, or a type would be that of its first lines
-    return Rows(pl.scan_ndjson(_readable(file, glob_escapes=False), infer_schema_length=None))
+    return Rows(pl.scan_ndjson(source, infer_schema_length=None))
 
 
 def _ending(path: Path) -> tuple[str, str]:
@@ -148,14 +146,6 @@ def _ending(path: Path) -> tuple[str, str]:
     if len(endings) == 2 and endings[1] in COMPRESSED:
         return endings[0], endings[1]
     return path.suffix.lower(), ""
-
-
-def _readable(file: Path, glob_escapes: bool = True) -> Path | bytes:
-    """What Polars can be given: not every name is Unicode, and some read a name as a pattern."""
-    is_plain = as_unicode(str(file)) == str(file)
-    if is_plain and (glob_escapes or not glob.has_magic(str(file))):
-        return file
-    return file.read_bytes()
 
 
 def pattern_root(path: Path) -> Path:

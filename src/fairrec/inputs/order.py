@@ -67,19 +67,19 @@ def scores_in_order(
     columns : their names in the table
     offsets : the lists; without any column their items are in order already
     """
-    if "score" not in numbers:
-        if "rank" in numbers:
-            ranks, column = numbers["rank"], columns["rank"]
-            if len(ranks) and ranks.min() < 0:
-                raise InputError(
-                    f"{table.where}: '{plain(column)}' has values below 0 (such as "
-                    f"{ranks.min():g}), and of ranks 1 is best. If higher is better, map it: "
-                    f"{spell('columns', {'score': column})}"
-                )
-            _refuse_constant(ranks, column, offsets, table)
-            return -ranks
+    if not numbers:
         starts = np.repeat(offsets[:-1], np.diff(offsets))
         return (starts - np.arange(offsets[-1])).astype(np.float64)
+    if "score" not in numbers:
+        ranks, column = numbers["rank"], columns["rank"]
+        if ranks.min(initial=0) < 0:
+            raise InputError(
+                f"{table.where}: '{plain(column)}' has values below 0 (such as {ranks.min():g}), "
+                "and of ranks 1 is best. If higher is better, map it: "
+                f"{spell('columns', {'score': column})}"
+            )
+        _refuse_constant(ranks, column, offsets, table)
+        return -ranks
     scores = numbers["score"]
     if not table.is_mapped("score"):
         _refuse_ranks(scores, columns["score"], offsets, table)
@@ -92,18 +92,13 @@ def scores_in_order(
 def _refuse_constant(scores: FloatArray, column: str, offsets: IntArray, table: Table) -> None:
     """An error where no list has two different scores, so that there is no order to judge."""
     lengths = np.diff(offsets)
-    starts = offsets[:-1][lengths > 1]
-    if not len(starts):
+    if lengths.max(initial=0) < 2:
         return
-    # the first two items of a list mostly show it
-    is_in_order = bool((scores[starts] != scores[starts + 1]).any())
-    if not is_in_order:
-        starts = offsets[:-1][lengths > 0]
-        ends = np.maximum.reduceat(scores, starts), np.minimum.reduceat(scores, starts)
-        is_in_order = bool((ends[0] > ends[1]).any())
+    starts = offsets[:-1][lengths > 0]
+    is_varied = np.maximum.reduceat(scores, starts) > np.minimum.reduceat(scores, starts)
     table.expect(
         "one score",
-        is_in_order,
+        bool(is_varied.any()),
         f"{table.where}: '{plain(column)}' is the same for all items of each user, so their order "
         "is not known. Give the score (higher is better) or the rank (1 is best) of each item.",
     )
@@ -114,20 +109,16 @@ def _in_one_order(
 ) -> FloatArray:
     """The scores, or numbers by rank where equal scores need them; both have to agree."""
     lists = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
-    is_pair = np.diff(lists) == 0
-    # rows that come in their order, which most do, need no sorting
-    # compared, not subtracted: a difference of the largest numbers is infinite
-    if not (is_pair & ((ranks[1:] <= ranks[:-1]) | (scores[1:] >= scores[:-1]))).any():
-        return scores
     rows = np.lexsort((-scores, ranks, lists))
-    by_rank = scores[rows]
+    # compared, not subtracted: a difference of the largest numbers is infinite
+    by_rank, is_pair = scores[rows], np.diff(lists) == 0
     is_rising = is_pair & (by_rank[1:] > by_rank[:-1])
     is_new = by_rank[1:] != by_rank[:-1]
     if is_rising.any():
         n_other = len(np.unique(lists[1:][is_rising]))
         raise InputError(
             f"{where}: '{plain(columns['score'])}' and '{plain(columns['rank'])}' put the items of "
-            f"{n_other:,} of {len(offsets) - 1:,} users in different orders. Say which counts: "
+            f"{n_other:,} of {len(offsets) - 1:,} users in different orders. Choose one: "
             f"{spell('columns', {'rank': columns['rank']})} (1 is best) or "
             f"{spell('columns', {'score': columns['score']})} (higher is better)"
         )
@@ -141,25 +132,19 @@ def _in_one_order(
 
 def _refuse_ranks(scores: FloatArray, column: str, offsets: IntArray, table: Table) -> None:
     """An error where every user's scores are whole numbers that rise row by row, as ranks do."""
-    starts = offsets[:-1][np.diff(offsets) > 1]
-    if not len(starts):
+    n_long = int((np.diff(offsets) > 1).sum())
+    if not n_long:
         return
-    # most scores show in a few rows that they are none
-    for n in (100, len(scores)):
-        some = scores[:n]
-        is_rising = some[1:] > some[:-1]
-        borders = offsets[(offsets > 0) & (offsets < len(some))] - 1
-        is_rising[borders] = True
-        if not (is_rising.all() and ((some >= 0) & (some == np.floor(some))).all()):
-            table.clear("ranks")
-            return
-    if len(starts) > 1 and len(scores) >= _ENOUGH_ROWS:
+    is_rising = np.append(scores[1:] > scores[:-1], True)
+    is_rising[offsets[1:] - 1] = True
+    if not (is_rising.all() and ((scores >= 0) & (scores == np.floor(scores))).all()):
+        table.clear("ranks")
+    elif n_long > 1 and len(scores) >= _ENOUGH_ROWS:
         table.defer_refusal(
             "ranks",
-            f"{table.where}: '{plain(column)}' counts up in every user's list, as a rank does, of "
-            "which the first is best; of a score the highest is. Map it as what it is: "
-            f"{spell('columns', {'rank': column})}, or "
-            f"{spell('columns', {'score': column})} if higher is better",
+            f"{table.where}: '{plain(column)}' counts up in every user's list, as a rank does. "
+            f"Map it: {spell('columns', {'rank': column})} (1 is best), or "
+            f"{spell('columns', {'score': column})} (higher is better)",
         )
 
 

@@ -90,7 +90,7 @@ def as_lists(categories: pl.Series, where: str, column: str) -> pl.Series:
 def read_item_columns(
     table: Table, item_ids: pl.Series, asked: Sequence[str]
 ) -> tuple[dict[str, FloatArray], list[Note]]:
-    """What each metric asked for, (n_items,) each, NaN where it is not known; and of how many."""
+    """What each metric needs, (n_items,) each, NaN where it is not known; and notes."""
     parts = {"item_id": table.require("item_id")}
     named = {one: _column(table, one) for one in asked}
     parts |= {f"column {column}": column for column in named.values()}
@@ -134,8 +134,8 @@ def _has_value(values: pl.Series, asked: str, table: Table) -> FloatArray:
     has = lists.list.contains(value)
     if not has.any():
         known = lists.explode().drop_nulls().unique(maintain_order=True).to_list()
-        told = unknown_name(f"value of column '{plain(column)}'", value, known)
-        raise InputError(f"{table.where}: {told}")
+        error = unknown_name(f"value of column '{plain(column)}'", value, known)
+        raise InputError(f"{table.where}: {error}")
     is_known = (lists.list.len() > 0).fill_null(False)
     return np.where(is_known.to_numpy(), has.fill_null(False).to_numpy(), np.nan)
 
@@ -166,43 +166,37 @@ class Interactions:
         """Position of each item here, -1 for one nobody interacted with."""
         return find_positions(item_ids, self.item_ids).astype(np.int64)
 
-    def contains(self, users: IntArray, items: IntArray) -> BoolArray:
-        """Whether each pair is an interaction; users and items are positions, -1 for none."""
-        n_items = len(self.item_ids)
-        owners = np.repeat(np.arange(len(self.user_ids)), np.diff(self.offsets))
-        pairs = np.where((users >= 0) & (items >= 0), users * n_items + items, -1)
-        return np.isin(pairs, owners * n_items + self.items)
-
 
 _LEAK, _TIMES = 0.5, 3
-"""The share of relevant candidates in a history, and how many times that of others, to tell of."""
+"""A leak: this share of relevant candidates in histories, and so many times that of others."""
 
 
 def find_leak(
     history: Interactions, candidates: CandidateLists, user_ids: pl.Series, where: str
 ) -> str:
-    """What to check where the history holds what is relevant; empty where it does not.
+    """A warning where the history holds what is relevant; empty where it does not.
 
     Parameters
     ----------
     user_ids : of each list
     """
-    labels = candidates.labels
-    if labels is None:
+    if candidates.labels is None:
         return ""
+    n_items = len(history.item_ids)
     users = np.repeat(history.users_at(user_ids), np.diff(candidates.offsets))
-    is_known = history.contains(users, history.items_at(candidates.item_ids)[candidates.items])
-    is_relevant = labels > 0
-    n_known, n_relevant = int((is_known & is_relevant).sum()), int(is_relevant.sum())
-    n_others = len(labels) - n_relevant
-    of_others = int((is_known & ~is_relevant).sum()) / max(n_others, 1)
-    if n_known <= max(_LEAK, _TIMES * of_others) * n_relevant:
+    items = history.items_at(candidates.item_ids)[candidates.items]
+    owners = np.repeat(np.arange(len(history.user_ids)), np.diff(history.offsets))
+    pairs = np.where((users >= 0) & (items >= 0), users * n_items + items, -1)
+    is_known = np.isin(pairs, owners * n_items + history.items)
+    is_relevant = candidates.labels > 0
+    of_relevant = is_known[is_relevant].sum() / max(is_relevant.sum(), 1)
+    of_others = is_known[~is_relevant].sum() / max((~is_relevant).sum(), 1)
+    if of_relevant <= max(_LEAK, _TIMES * of_others):
         return ""
     return (
-        f"{CHECK_FIRST}{n_known / n_relevant:.0%} of the relevant candidates are in their user's "
-        f"history in {where}, and {of_others:.0%} of the others. Unless users often choose the "
-        "same item again, this history holds what was held out, and a re-ranker that learns from "
-        "it is told the answers: give the interactions from before"
+        f"{CHECK_FIRST}{of_relevant:.0%} of the relevant candidates are in their user's history in "
+        f"{where}, and {of_others:.0%} of the others, so a re-ranker may learn the answers: give "
+        "the interactions from before those held out"
     )
 
 

@@ -36,7 +36,7 @@ SMALLEST, LARGEST = 1e-60, 1e60
 _LIST = r"^\s*\[\s*(['\"\d-][^\[\]]*)?\]\s*$"
 """A list as Python writes it: '[1, 2, 3]'."""
 
-_READ_ERRORS = (pl.exceptions.PolarsError, OSError, UnicodeDecodeError, csv.Error)
+_READ_ERRORS = (pl.exceptions.PolarsError, OSError, UnicodeError, csv.Error)
 
 
 class Table:
