@@ -9,15 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from fairrec.core.arrays import BoolArray, FloatArray, IntArray, finite_or_none
+from fairrec.core.arrays import BoolArray, FloatArray, finite_or_none
 from fairrec.core.errors import InputError, listed, plain, unknown_name
-from fairrec.core.options import spell, spell_in
+from fairrec.core.options import spell
 from fairrec.counterfactuals.result import Affected
 from fairrec.gating.harms import GroupHarms, difference_harms, ratio_harms
 from fairrec.gating.policy import JudgedGroup, Passing, Policy, Require, Rule, RuleOutcome
@@ -111,28 +110,15 @@ def judge(rule: Rule, require: Require, measured: Measurements, place: int) -> R
     about = measured.about(rule.metric)
     if rule.kind == "max_affected":
         return judge_affected(rule, measured.affected, place)
-    if rule.kind == "trend":
-        # a group that no audit has would never be worse, and so pass
-        named = difference_harms(measured.groups, measured.summary, rule.metric)
-        for group in rule.groups:
-            named.position(group)
-        if measured.trends is None:
-            raise InputError(not_given("trend"))
-        return judge_trend(rule, measured.trends(rule), place, is_conclusive=about.is_conclusive)
-    limit = _limit(rule, about)
-    harms = measured.harms(rule)
-    looked_at, must_pass = _scope(rule, require, harms, measured.summary)
-    return _JudgedRule(
-        rule=rule,
-        require=require,
-        about=about,
-        summary=measured.summary,
-        limit=limit,
-        harms=harms,
-        outcomes=harms.outcomes(limit),
-        looked_at=looked_at,
-        must_pass=must_pass,
-    ).outcome_of(place)
+    if rule.kind != "trend":
+        return judge_groups(rule, require, measured, place)
+    # a group that no audit has would never be worse, and so pass
+    named = difference_harms(measured.groups, measured.summary, rule.metric)
+    for group in rule.groups:
+        named.position(group)
+    if measured.trends is None:
+        raise InputError(not_given("trend"))
+    return judge_trend(rule, measured.trends(rule), place, is_conclusive=about.is_conclusive)
 
 
 def _limit(rule: Rule, about: MetricResult) -> float:
@@ -165,248 +151,175 @@ def _limit(rule: Rule, about: MetricResult) -> float:
 
 def _scope(
     rule: Rule, require: Require, harms: GroupHarms, summary: AuditSummary
-) -> tuple[BoolArray, BoolArray]:
-    """(n_groups,), the groups that a rule is about, and those that must be ruled out."""
-    everyone = np.ones(len(harms), dtype=np.bool_)
+) -> tuple[BoolArray, BoolArray, str]:
+    """(n_groups,), the groups a rule is about, and those to rule out; what these are called."""
+    everything = np.ones(len(harms), dtype=np.bool_)
     if rule.groups:
         named = np.isin(np.arange(len(harms)), [harms.position(group) for group in rule.groups])
-        return named, named
+        return named, named, "named"
+    many, least = summary.unit.many, summary.coverage.min_users
     if require.certify_from is None:
         # with depth=full there is none of one attribute
-        return everyone, harms.depth == min(harms.depth.tolist(), default=1)
-    least = summary.coverage.min_users
+        fewest = harms.depth == min(harms.depth.tolist(), default=1)
+        is_full = summary.depth == "full"
+        return everything, fewest, "of all attributes" if is_full else "of one attribute"
     if require.certify_from < least:
         raise InputError(
             f"certify_from is {require.certify_from:,}, but the audit looked at groups of "
-            f"{least:,} {summary.unit.many} or more. Raise certify_from, or audit with a lower "
+            f"{least:,} {many} or more. Raise certify_from, or audit with a lower "
             f"{spell('min_support')}"
         )
-    return everyone, harms.support >= require.certify_from
+    is_large = harms.support >= require.certify_from
+    return everything, is_large, f"of {require.certify_from:,} {many} or more"
 
 
-_OF_OTHERS = {True: "of all others'", False: "as all others have, of its own"}
-
-
-@dataclass(frozen=True)
-class _JudgedRule:
-    """A rule about groups, judged, and the words for it; arrays are (n_groups,).
-
-    Parameters
-    ----------
-    outcomes : of each group with the limit as tolerance
-    looked_at, must_pass : groups that the rule is about, and those that must be ruled out
-    """
-
-    rule: Rule
-    require: Require
-    about: MetricResult
-    summary: AuditSummary
-    limit: float
-    harms: GroupHarms
-    outcomes: IntArray
-    looked_at: BoolArray
-    must_pass: BoolArray
-
-    def outcome_of(self, place: int) -> RuleOutcome:
-        """As the gate reports it."""
-        rule, decided = self.rule, self.decided_by
-        if decided is not None and rule.min_ratio is not None:
-            low, high = (None if end is None else 1 - end for end in reversed(decided.interval))
-            size = None if decided.measured is None else 1 - decided.measured
-            decided = decided.model_copy(update={"measured": size, "interval": (low, high)})
-        return _report(
-            rule,
-            place,
-            outcome=self.outcome,
-            limit=self.limit if rule.min_ratio is None else rule.min_ratio,
-            what=self.what,
-            measured=self.measured,
-            explanation=self.explanation,
-            decided_by=decided,
-            n_failed=int(self.is_failed.sum()),
-            n_open=int(self.is_open.sum()),
-            n_ruled_out=int((self.must_pass & ~self.is_open).sum()),
-        )
-
-    @cached_property
-    def is_failed(self) -> BoolArray:
-        return np.asarray(self.looked_at & (self.outcomes == BEYOND))
-
-    @cached_property
-    def is_open(self) -> BoolArray:
-        return np.asarray(self.must_pass & (self.outcomes != WITHIN))
-
-    @cached_property
-    def outcome(self) -> Passing:
-        if self.is_failed.any():
-            return "failed"
-        is_known = self.must_pass.any() and not self.is_open.any()
-        return "passed" if is_known else "inconclusive"
-
-    @cached_property
-    def decided_by(self) -> JudgedGroup | None:
-        """The group that is surely worst, or may be; None where no group is looked at.
-
-        One that is shown worse, if perhaps within the limit, comes before one of which little is
-        known.
-        """
-        harms = self.harms
-        is_worse = (
-            self.is_failed if self.outcome == "failed" else self.is_open & (self.outcomes == WORSE)
-        )
-        if is_worse.any():
-            at = _largest(harms.interval.low, is_worse)
-        else:
-            may_be = self.is_open if self.is_open.any() else self.must_pass
-            at = _largest(harms.interval.high, may_be)
-        if at is None:
-            return None
-        low, high, size = (finite_or_none(part[at]) for part in (*harms.interval, harms.size))
-        return JudgedGroup(
-            group=harms.group(at),
-            label=harms.label(at),
-            support=int(harms.support[at]),
-            measured=size,
-            interval=(low, high),
-        )
-
-    @property
-    def what(self) -> str:
-        """What the rule asks for."""
-        rule, given, better = self.rule, self.rule.limit, self.about.higher_is_better
-        limit = f"the tolerance, {self.limit:.6g}" if given is None else str(given)
-        if given is not None and given.is_share:
-            limit += f" of the mean ({number(self.limit)})"
-        if rule.unknown == "worst":
-            limit += f", whichever {self._many} of unknown attributes belong to it"
-        asked = {
-            "min_ratio": f"has less than {rule.min_ratio or 0:g} {_OF_OTHERS[bool(better)]}",
-            "max_difference": f"differs by more than {limit}",
-            "baseline": f"is worse than in the baseline by more than {limit}",
-            "max_worse": f"is worse by more than {limit}",
-        }[rule.kind]
-        return f"{plain(rule.metric)}: {describe_groups(rule)} {asked}"
-
-    @property
-    def measured(self) -> str:
-        """What was measured, of the group that decides."""
-        group, many = self.decided_by, self._many
-        if group is None:
-            if self.require.certify_from is not None and not self.rule.groups:
-                return f"no group has {self.require.certify_from:,} {many}, so nothing is ruled out"
-            return "no group has others to be compared with"
-        who = f"{group.label} ({self.summary.unit.count(group.support)})"
-        found = f"{who} {self._is(group)}"
-        if self.outcome == "failed":
-            n_others = int(self.is_failed.sum()) - 1
-            verb = "fails" if n_others == 1 else "fail"
-            return f"{found}; {plural(n_others, 'other group')} {verb} too" if n_others else found
-        if self.outcome == "passed":
-            closest = f"closest is {who}, which {self._is(group)}"
-            return f"ruled out for {self._scope}{self._if_like_others}; {closest}"
-        if not self.harms.is_conclusive:
-            return f"too many {many} have no value to rule anything out; {found}"
-        return f"open for {int(self.is_open.sum()):,} of {self._scope}; {found}"
-
-    @property
-    def explanation(self) -> str:
-        """What would have to be true for it to pass."""
-        if self.outcome == "passed":
-            return "passes"
-        if self.decided_by is None:
-            return "a smaller certify_from, or an audit of at least two groups"
-        if self.outcome == "failed":
-            return self._within(self.decided_by, int(self.is_failed.sum()))
-        if not self.harms.is_conclusive:
-            share = percent(self.about.undefined_share)
-            return f"fewer {self._many} without a value ({share} now), in all groups alike"
-        return "; or ".join(self._ways_out(self.decided_by))
-
-    def _within(self, group: JudgedGroup, n_groups: int) -> str:
-        limit = f"{self.rule.min_ratio or self.limit:.3g}"
-        others = f" and of {plural(n_groups - 1, 'other group')}" if n_groups > 1 else ""
-        return f"the interval of {group.label}{others} would have to stay within {limit}"
-
-    def _ways_out(self, group: JudgedGroup) -> list[str]:
-        rule, harms = self.rule, self.harms
-        if self.summary.permutations == 0:
-            permutations = spell_in(self.summary.command, "permutations", 1000)
-            return [f"groups would have to be tested: audit with {permutations}"]
-        if group.measured is None:
-            beside = "both audits" if rule.kind == "baseline" else "covariates of others"
-            return [f"{group.label} would have to have values in {beside}"]
-        high = group.interval[1]
-        if high is None:
-            return [f"more {self._many} of {group.label}"]
-        ways = [self._within(group, int(self.is_open.sum()))]
-        size = max(0.0, group.measured)
-        if rule.unknown is not None:
-            ways.append(f"fewer {self._many} of unknown attributes")
-        elif size < self.limit:
-            # the width of an interval falls with the root of the number of users
-            times = ((high - size) / (self.limit - size)) ** 2
-            if 1 < times <= _MANY:
-                ways.append(f"about {number(times)} times as many {self._many}, were it no worse")
-        # the limit with which nothing would be open
-        least = float(harms.interval.high[self.must_pass].max(initial=0.0))
-        if self.limit < least < math.inf:
-            name = "tolerance" if rule.kind == "baseline" else rule.kind
-            ways.append(f"{name} = {_round_limit(least, is_ratio=rule.kind == 'min_ratio')}")
+def judge_groups(rule: Rule, require: Require, measured: Measurements, place: int) -> RuleOutcome:
+    """The outcome of a rule that limits the harms of groups, or their ratios."""
+    about, summary = measured.about(rule.metric), measured.summary
+    limit = _limit(rule, about)
+    harms = measured.harms(rule)
+    looked_at, must_pass, which = _scope(rule, require, harms, summary)
+    outcomes = harms.outcomes(limit)
+    is_failed = looked_at & (outcomes == BEYOND)
+    is_open = must_pass & (outcomes != WITHIN)
+    outcome: Passing = "failed" if is_failed.any() else "inconclusive"
+    if outcome != "failed" and must_pass.any() and not is_open.any():
+        outcome = "passed"
+    # a group shown worse, if perhaps within the limit, comes before one of which little is known
+    is_worse = is_failed if outcome == "failed" else is_open & (outcomes == WORSE)
+    at = _largest(harms.interval.low, is_worse)
+    if at is None:
+        at = _largest(harms.interval.high, is_open if is_open.any() else must_pass)
+    n_failed, n_open = int(is_failed.sum()), int(is_open.sum())
+    many, scope = summary.unit.many, f"{plural(int(must_pass.sum()), 'group')} {which}"
+    to_pass = "passes"
+    if at is None:
+        found = f"no group {which} has others to be compared with, so nothing is ruled out"
+        to_pass = "a smaller certify_from, or an audit of at least two groups"
+    elif outcome == "failed":
+        more = f"; {n_failed:,} of {plural(int(looked_at.sum()), 'group')} fail"
+        found = _describe_group(rule, about, harms, at, summary) + more * (n_failed > 1)
+        to_pass = _within(rule, limit, harms.label(at), n_failed)
+    elif outcome == "passed":
+        assumed = _if_like_others(rule, limit, harms, must_pass, many)
+        closest = _describe_group(rule, about, harms, at, summary)
+        found = f"ruled out for {scope}{assumed}; closest: {closest}"
+    else:
+        widest = _describe_group(rule, about, harms, at, summary)
+        found = f"open for {n_open:,} of {scope}; {widest}"
+        ways = [_within(rule, limit, harms.label(at), n_open)]
+        ways += _ways_out(rule, limit, harms, at, must_pass, many)
         # what is shown worse, but may be within the limit, is not ruled out either
-        is_left = self.outcomes[self.looked_at] != WITHIN
-        from_size = ruled_out_from(is_left, harms.support[self.looked_at])
-        if self.require.certify_from is not None and from_size is not None:
-            ways.append(f"certify_from = {from_size}")
-        return ways
+        size = ruled_out_from(outcomes[looked_at] != WITHIN, harms.support[looked_at])
+        ways += [f"certify_from = {size}"] if size and require.certify_from is not None else []
+        to_pass = "; or ".join(ways)
+        if not harms.is_conclusive:
+            found = f"too many {many} have no value to rule anything out; {widest}"
+            share = percent(about.undefined_share)
+            to_pass = f"fewer {many} without a value ({share} now), in all groups alike"
+    return _report(
+        rule,
+        place,
+        outcome=outcome,
+        limit=limit if rule.min_ratio is None else rule.min_ratio,
+        what=_describe_rule(rule, limit, about, many),
+        measured=found,
+        explanation=to_pass,
+        decided_by=None if at is None else _judged_group(rule, harms, at),
+        n_failed=n_failed,
+        n_open=n_open,
+        n_ruled_out=int(must_pass.sum()) - n_open,
+    )
 
-    @property
-    def _many(self) -> str:
-        return self.summary.unit.many
 
-    @property
-    def _if_like_others(self) -> str:
-        """On what it rests that a rule passes, where attributes are unknown."""
-        at_worst = self.harms.at_worst
-        at = _largest(at_worst, self.must_pass & (at_worst > self.limit))
-        if at is None or self.rule.kind not in ("max_worse", "max_difference"):
-            return ""
-        return (
-            f", if {self._many} of unknown attributes are like the others (at worst "
-            f"{self.harms.label(at)} by {number(float(at_worst[at]))})"
-        )
+def _judged_group(rule: Rule, harms: GroupHarms, at: int) -> JudgedGroup:
+    """A group in the units of the rule: a harm, or a ratio to all others."""
+    low, size, high = harms.interval.low[at], harms.size[at], harms.interval.high[at]
+    if rule.min_ratio is not None:
+        low, size, high = 1 - high, 1 - size, 1 - low
+    return JudgedGroup(
+        group=harms.group(at),
+        label=harms.label(at),
+        support=int(harms.support[at]),
+        measured=finite_or_none(size),
+        interval=(finite_or_none(low), finite_or_none(high)),
+    )
 
-    @property
-    def _scope(self) -> str:
-        groups = plural(int(self.must_pass.sum()), "group")
-        if self.rule.groups:
-            return f"{groups} named"
-        if self.require.certify_from is not None:
-            return f"{groups} of {self.require.certify_from:,} {self._many} or more"
-        return (
-            f"{groups} of {'all attributes' if self.summary.depth == 'full' else 'one attribute'}"
-        )
 
-    def _is(self, group: JudgedGroup) -> str:
-        """What was measured of a group, with its interval."""
-        kind, size, (low, high) = self.rule.kind, group.measured, group.interval
-        if size is None:
-            nobody = self.summary.unit.nobody
-            return (
-                "has values in only one of the two audits, so it is not compared"
-                if kind == "baseline"
-                else f"has {nobody} to be compared with, as too few others are in its covariates"
-            )
-        if kind == "min_ratio":
-            ends = (None if end is None else 1 - end for end in (high, low))
-            share = f"{number(1 - size)} {_OF_OTHERS[bool(self.about.higher_is_better)]}"
-            return f"has {share} ({_ends(*ends)})"
-        worst = ", at worst" if self.rule.unknown == "worst" else ""
-        than = " than in the baseline" if kind == "baseline" else ""
-        verb = "differs" if kind == "max_difference" else f"is worse{than}"
-        if size < 0:
-            verb, size = f"is better{than}", -size
-            low, high = (None if end is None else -end for end in (high, low))
-        return f"{verb} by {number(size)} ({_ends(low, high)}{worst})"
+def _describe_rule(rule: Rule, limit: float, about: MetricResult, many: str) -> str:
+    """What the rule asks for."""
+    if rule.min_ratio is not None:
+        asked = f"has less than {rule.min_ratio:g} {_of_others(about)}"
+    else:
+        verb = {"max_difference": "differs", "baseline": "is worse than in the baseline"}
+        given = rule.limit
+        amount = f"the tolerance, {limit:.6g}" if given is None else str(given)
+        share = f" of the mean ({number(limit)})" if given is not None and given.is_share else ""
+        asked = f"{verb.get(rule.kind, 'is worse')} by more than {amount}{share}"
+    if rule.unknown == "worst":
+        asked += f", whichever {many} of unknown attributes belong to it"
+    return f"{plain(rule.metric)}: {describe_groups(rule)} {asked}"
+
+
+def _of_others(about: MetricResult) -> str:
+    return "of all others'" if about.higher_is_better else "as all others have, of its own"
+
+
+def _describe_group(
+    rule: Rule, about: MetricResult, harms: GroupHarms, at: int, summary: AuditSummary
+) -> str:
+    """What was measured of a group, with its interval."""
+    group = _judged_group(rule, harms, at)
+    who = f"{group.label} ({summary.unit.count(group.support)})"
+    size, (low, high) = group.measured, group.interval
+    if size is None:
+        return f"{who} is not compared: it is in one audit only, or alone in its covariates"
+    if rule.min_ratio is not None:
+        return f"{who} has {number(size)} {_of_others(about)} ({_ends(low, high)})"
+    verb = "differs" if rule.kind == "max_difference" else "is worse" if size >= 0 else "is better"
+    if size < 0:
+        low, size, high = (None if end is None else -end for end in (high, size, low))
+    than = " than in the baseline" if rule.kind == "baseline" else ""
+    worst = ", at worst" if rule.unknown == "worst" else ""
+    return f"{who} {verb}{than} by {number(size)} ({_ends(low, high)}{worst})"
+
+
+def _if_like_others(
+    rule: Rule, limit: float, harms: GroupHarms, must_pass: BoolArray, many: str
+) -> str:
+    """On what it rests that a rule passes, where attributes are unknown."""
+    at = _largest(harms.at_worst, must_pass & (harms.at_worst > limit))
+    if at is None or rule.kind not in ("max_worse", "max_difference"):
+        return ""
+    return (
+        f", if {many} of unknown attributes are like the others (at worst {harms.label(at)} by "
+        f"{number(float(harms.at_worst[at]))})"
+    )
+
+
+def _within(rule: Rule, limit: float, label: str, n_groups: int) -> str:
+    others = f" and of {plural(n_groups - 1, 'other group')}" if n_groups > 1 else ""
+    amount = f"{rule.min_ratio or limit:.3g}"
+    return f"the interval of {label}{others} would have to stay within {amount}"
+
+
+def _ways_out(
+    rule: Rule, limit: float, harms: GroupHarms, at: int, must_pass: BoolArray, many: str
+) -> list[str]:
+    """More users, or another limit, with which an open rule would pass."""
+    ways = []
+    size, high = max(0.0, float(harms.size[at])), float(harms.interval.high[at])
+    if size < limit and math.isfinite(high) and rule.unknown is None:
+        # the width of an interval falls with the root of the number of users
+        times = ((high - size) / (limit - size)) ** 2
+        if 1 < times <= _MANY:
+            ways.append(f"about {number(times)} times as many {many}, were it no worse")
+    # the limit with which nothing would be open
+    least = float(harms.interval.high[must_pass].max(initial=0.0))
+    if limit < least < math.inf:
+        name = "tolerance" if rule.kind == "baseline" else rule.kind
+        ways.append(f"{name} = {_round_limit(least, is_ratio=rule.min_ratio is not None)}")
+    return ways
 
 
 def describe_groups(rule: Rule) -> str:
@@ -479,16 +392,13 @@ def judge_affected(rule: Rule, affected: Affected | None, place: int) -> RuleOut
     shares = affected.share, affected.low, affected.high, limit
     share, low, high, _ = (f"{text}%" for text in numbers(*(100 * share for share in shares)))
     outcome: Passing = "inconclusive"
-    to_pass = (
-        f"the interval would have to end at {100 * limit:g}% or below: score more "
-        "users, by a smaller margin or a larger budget"
-    )
+    to_pass = f"the interval would have to end at {100 * limit:g}% or below: score more users"
     if affected.low > limit:
         outcome = "failed"
         to_pass = f"fewer users would have to be affected: at most {100 * limit:g}%"
     elif affected.high <= limit:
         outcome, to_pass = "passed", "passes"
-    # without an interval everybody was scored
+    # without an interval all were scored
     is_exact = affected.low == affected.high
     of_all = ", and all were scored" if is_exact else f" ({low} to {high} of all)"
     return _report(
@@ -517,16 +427,21 @@ def judge_trend(rule: Rule, trend: TrendSummary, place: int, *, is_conclusive: b
         )
     lines = [line for line in trend.lines if line.metric == rule.metric]
     worse = [line for line in trend.worse if line.metric == rule.metric]
-    # known in two releases at least
-    is_seen = any(len(_known_points(line)) > 1 for line in lines)
+    known = [_known_points(line) for line in lines]
     many, releases = trend.unit.many, plural(len(trend.releases), "release")
     outcome: Passing = "inconclusive"
     found = f"no group can be followed, or too many {many} have no value"
     to_pass = f"two releases with the same groups, and few {many} without a value"
     if worse:
-        outcome = "failed"
-        found, to_pass = _growth_words(worse), "that its harm is again what it was before"
-    elif is_seen and is_conclusive:
+        outcome, to_pass = "failed", "that its harm is again what it was before"
+        since = worse[0].worse_since
+        assert since is not None
+        found = (
+            f"{group_label(worse[0].group)} is worse by {number(since.growth)} since "
+            f"{plain(since.release)} (adjusted p {number(since.p_adjusted)})"
+        )
+        found += f"; {plural(len(worse), 'group')} fail" if len(worse) > 1 else ""
+    elif is_conclusive and any(len(points) > 1 for points in known):
         outcome, found, to_pass = "passed", "shown of no group, which rules nothing out", "passes"
     return _report(
         rule,
@@ -539,15 +454,6 @@ def judge_trend(rule: Rule, trend: TrendSummary, place: int, *, is_conclusive: b
         decided_by=_newest(worse[0]) if worse else None,
         n_failed=len(worse),
     )
-
-
-def _growth_words(worse: list[TrendLine]) -> str:
-    line, n_others = worse[0], len(worse) - 1
-    since = line.worse_since
-    assert since is not None
-    more = f"; {plural(n_others, 'other group')} too" if n_others else ""
-    growth = f"worse by {number(since.growth)} since {plain(since.release)}"
-    return f"{group_label(line.group)} is {growth} (adjusted p {number(since.p_adjusted)}){more}"
 
 
 def _known_points(line: TrendLine) -> list[TrendPoint]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from xml.etree import ElementTree
 
@@ -31,14 +31,19 @@ def headline(gate: GateResult) -> str:
     return f"{said}; {plural(warned, 'warning')}." if warned else f"{said}."
 
 
-def rule_line(rule: RuleOutcome) -> str:
-    """A rule and its outcome on one line."""
-    return f"{_what(rule)} | {rule.measured}"
-
-
 def _what(rule: RuleOutcome) -> str:
     is_warning = rule.severity == "warn" and rule.outcome != "passed"
     return f"{rule.what} (warning only)" if is_warning else rule.what
+
+
+def _lines(rules: Iterable[RuleOutcome], explain: bool, indent: str = "") -> list[str]:
+    """A line for each rule, and one for what it takes to pass."""
+    lines = []
+    for rule in rules:
+        lines.append(f"{MARKS[rule.outcome]}  {_what(rule)} | {rule.measured}")
+        if explain and rule.outcome != "passed":
+            lines.append(f"{indent}to pass: {rule.explanation}")
+    return lines
 
 
 def gate_answer(gate: GateResult, *, explain: bool = False) -> Answer:
@@ -49,44 +54,24 @@ def gate_answer(gate: GateResult, *, explain: bool = False) -> Answer:
     explain : whether to say what would have to be true for rules to pass that do not
     """
     rules = sorted(gate.rules, key=lambda rule: [*MARKS].index(rule.outcome))
-    lines = []
-    for rule in rules:
-        lines.append(f"{MARKS[rule.outcome]}  {rule_line(rule)}")
-        if explain and rule.outcome != "passed":
-            lines.append(f"to pass: {rule.explanation}")
     look = gate.look if gate.look and gate.outcome != "passed" else ""
     tones: dict[str, Tone] = {"failed": "found", "passed": "clear"}
     return Answer(
         tone=tones.get(gate.outcome, "open"),
         headline=headline(gate),
-        others=tuple(lines),
+        others=tuple(_lines(rules, explain)),
         next_steps=(f"look deeper: {look}",) if look else (),
     )
 
 
 def to_text(gate: GateResult, *, explain: bool = False) -> str:
-    """One line a rule, then the outcome of all.
-
-    Parameters
-    ----------
-    explain : whether to say what would have to be true for rules to pass that do not
-    """
-    lines = []
-    for rule in gate.rules:
-        lines.append(f"{MARKS[rule.outcome]}  {rule_line(rule)}")
-        if explain and rule.outcome != "passed":
-            lines.append(f"      to pass: {rule.explanation}")
+    """One line a rule, then the outcome of all."""
     look = f" Look deeper: {gate.look}" if gate.look and gate.outcome != "passed" else ""
-    return "\n".join([*lines, f"{headline(gate)}{look}"])
+    return "\n".join([*_lines(gate.rules, explain, " " * 6), f"{headline(gate)}{look}"])
 
 
 def to_markdown(gate: GateResult, *, explain: bool = False) -> str:
-    """A table with one row a rule.
-
-    Parameters
-    ----------
-    explain : whether to say what would have to be true for rules to pass that do not
-    """
+    """A table with one row a rule."""
     heads = ["", "rule", "measured", *(["to pass"] if explain else [])]
     about = " · ".join(filter(None, (gate.title, gate.model)))
     rows = [heads, ["---"] * len(heads)]
