@@ -45,7 +45,7 @@ def test_values_are_in_order_and_unknown_ones_are_none():
 
 def test_of_several_attributes_those_count_that_somebody_has_together():
     found = AttributeValues.read(FEATURES, ["gender", "age"])
-    assert [found.words(at) for at in range(3)] == [
+    assert [found.describe(at) for at in range(3)] == [
         "gender=F, age=9",
         "gender=F, age=10",
         "gender=M, age=9",
@@ -65,7 +65,7 @@ def test_values_that_look_alike_have_keys_of_their_own():
     )
     found = AttributeValues.read(features, ["first", "second"])
     assert len({found.key(at) for at in range(4)}) == 4
-    assert found.words(0) == "first=1, second=2, second=3"
+    assert found.describe(0) == "first=1, second=2, second=3"
 
 
 def test_everybody_gets_the_value_as_the_model_knows_it_and_all_else_stays():
@@ -98,10 +98,10 @@ def test_a_reference_is_the_only_other_value():
     found = flipped(direct, reference="gender=M")
     n_women = people().users.filter(gender="F").height
     assert found.summary.n_users == n_women
-    assert found.summary.n_at_reference == N_USERS - n_women
+    assert found.summary.n_left_out == N_USERS - n_women
     assert found.audit.per_user["gender"].unique().to_list() == ["F"]
     assert found.summary.paid.rows == 2 * n_women * N_ITEMS
-    assert f"{N_USERS - n_women} users with gender=M already are left out" in " ".join(
+    assert f"{N_USERS - n_women} users without a known value to change, or with the" in " ".join(
         found.audit.warnings
     )
 
@@ -185,7 +185,7 @@ def test_users_without_a_known_value_are_left_out_and_counted():
         gender=pl.when(pl.col("user_id") < 30).then(None).otherwise("gender")
     )
     found = flipped(direct, users=users, by="age")
-    assert (found.summary.n_unknown, found.summary.n_users) == (30, N_USERS - 30)
+    assert (found.summary.n_left_out, found.summary.n_users) == (30, N_USERS - 30)
     assert "30 users without a known value" in " ".join(found.audit.warnings)
 
 
@@ -198,17 +198,17 @@ def test_everybody_is_counted_once():
     test = pl.DataFrame({"user_id": users["user_id"], "item_id": 1})
     given = {"candidates": lists, "users": users, "test": test, "by": "age", "permutations": 0}
     found = flipped(direct, **given)
-    assert (found.summary.n_unknown, found.summary.n_users) == (50, N_USERS - 100 - 50)
+    assert (found.summary.n_left_out, found.summary.n_users) == (50, N_USERS - 100 - 50)
     assert "100 users of the users table have no candidates" in " ".join(found.audit.warnings)
     as_men = flipped(direct, **given, reference={"gender": "M"}).summary
-    assert as_men.n_unknown + as_men.n_at_reference + as_men.n_users == N_USERS - 100
+    assert as_men.n_left_out + as_men.n_users == N_USERS - 100
 
 
 def test_what_nobody_differs_in_cannot_be_changed():
     users = people().users.with_columns(gender=pl.lit("F"))
-    with pytest.raises(InputError, match="everybody has gender=F"):
+    with pytest.raises(InputError, match="every user has gender=F"):
         flipped(direct, users=users)
-    with pytest.raises(InputError, match="Nobody is left"):
+    with pytest.raises(InputError, match="No user can be changed"):
         flipped(direct, users=users, reference="gender=F")
 
 

@@ -1,4 +1,4 @@
-"""What changes for each user, and what a counterfactual says of all of them."""
+"""What changes for each user under another value, and the summary over users."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fairrec.core.audit_options import LEAST_USERS, AuditOptions
 from fairrec.core.errors import InputError
 from fairrec.core.redact_paths import redact_command
 from fairrec.core.version import __version__
-from fairrec.counterfactuals.ledgers import Asked
+from fairrec.counterfactuals.ledgers import ScoredValues
 from fairrec.counterfactuals.options import CounterfactualOptions
 from fairrec.counterfactuals.result import (
     Affected,
@@ -41,10 +41,10 @@ class Changes:
 
     Parameters
     ----------
-    lists : (n,), whose they are
-    metrics : those asked for, who is affected among them
+    lists : (n,), their lists
+    metrics : of the options, `affected` among them
     values : (n_metrics, n), over the other values of each user: the mean, or whether any affects
-    pairs : value they have, value they get -> (n_metrics, n users who have the first)
+    pairs : own value, other value -> (n_metrics, n users with the first)
     """
 
     lists: IntArray
@@ -68,7 +68,7 @@ class Changes:
 
 
 def with_affected(wanted: Sequence[MetricAtK]) -> tuple[MetricAtK, ...]:
-    """The metrics asked for, those of two lists first, and who is affected among them."""
+    """The metrics of the options, those of two lists first, with `affected` among them."""
     for metric in wanted:
         if metric.metric.pooled:
             raise InputError(
@@ -83,31 +83,31 @@ def with_affected(wanted: Sequence[MetricAtK]) -> tuple[MetricAtK, ...]:
 
 
 def measure_changes(
-    asked: Asked, wanted: tuple[MetricAtK, ...], lists: IntArray, threads: int
+    scored: ScoredValues, wanted: tuple[MetricAtK, ...], lists: IntArray, threads: int
 ) -> Changes:
     """Score the users of some lists under each other value."""
-    candidates, side = asked.inputs.candidates, asked.inputs.side
-    mine = asked.values.value_of_lists[lists]
+    candidates, side = scored.inputs.candidates, scored.inputs.side
+    own = scored.values.value_of_lists[lists]
     # all at once, so that calls are as large as they may be
-    asked.as_is.pay_for(lists)
+    scored.as_is.pay_for(lists)
     under, pairs = {}, {}
-    for value, ledger in asked.others.items():
-        is_other = mine != value
+    for value, ledger in scored.others.items():
+        is_other = own != value
         some = lists[is_other]
-        before = candidates.take(some, asked.as_is.pay_for(some))
-        with asked.told_under(value):
+        before = candidates.take(some, scored.as_is.pay_for(some))
+        with scored.errors_under(value):
             after = candidates.take(some, ledger.pay_for(some))
         found = changes_per_list(wanted, before, after, side.for_lists(some), threads)
-        # NaN for users who have it
+        # NaN for users with this value
         under[value] = np.full((len(wanted), len(lists)), np.nan)
         under[value][:, is_other] = found
-        for own in np.unique(mine[is_other]).tolist():
-            pairs[own, value] = under[value][:, mine == own]
+        for first in np.unique(own[is_other]).tolist():
+            pairs[first, value] = under[value][:, own == first]
     return Changes(lists, wanted, over_other_values(wanted, under), dict(sorted(pairs.items())))
 
 
-def counterfactual_summary(
-    asked: Asked,
+def build_summary(
+    scored: ScoredValues,
     found: Changes,
     as_is: AuditResult | None,
     plan: CounterfactualOptions,
@@ -118,52 +118,51 @@ def counterfactual_summary(
 
     Parameters
     ----------
-    as_is : the audit of the same users as they are; None where no metric of one list is wanted
+    as_is : the audit of the same users as they are; None without a metric of one list
     """
-    changes, n_to_score = found.means(found.values, options.alpha), int(asked.is_to_score.sum())
+    changes, describe = found.means(found.values, options.alpha), scored.values.describe
     at = next(i for i, one in enumerate(found.metrics) if one.metric.name == AFFECTED)
-    name, n_affected = found.metrics[at].name, int(found.values[at].sum())
-    share = changes[name]
+    share = changes[found.metrics[at].name]
     assert share.mean is not None and share.low is not None and share.high is not None
-    # whoever was scored is known: only those who were not leave a doubt
-    is_everyone = share.n == n_to_score
-    ledgers = (asked.as_is, *asked.others.values())
-    paid = {field: sum(getattr(ledger, field) for ledger in ledgers) for field in Paid.model_fields}
+    n_to_score = int(scored.is_to_score.sum())
+    # where all users were scored the share is known
+    is_exact = share.n == n_to_score
+    ledgers = (scored.as_is, *scored.others.values())
     return CounterfactualSummary(
         fairrec_version=__version__,
         command=redact_command(command),
         attribute=plan.attribute,
-        reference=asked.values.words(next(iter(asked.others))) if plan.reference else None,
-        model=asked.model,
+        reference=describe(next(iter(scored.others))) if plan.reference else None,
+        model=scored.model,
         alpha=options.alpha,
         seed=options.seed,
         n_users=len(found.lists),
         n_users_to_score=n_to_score,
-        n_unknown=int(asked.is_unknown.sum()),
-        n_at_reference=int(asked.is_at_reference.sum()),
+        n_left_out=int(scored.has_candidates.sum()) - n_to_score,
         affected=Affected(
-            metric=name,
+            metric=found.metrics[at].name,
             n=share.n,
-            n_affected=n_affected,
+            n_affected=int(found.values[at].sum()),
             share=share.mean,
-            low=share.mean if is_everyone else share.low,
-            high=share.mean if is_everyone else share.high,
+            low=share.mean if is_exact else share.low,
+            high=share.mean if is_exact else share.high,
         ),
         changes=changes,
         pairs=tuple(
             ValueChange(
-                of=asked.values.words(own),
-                to=asked.values.words(value),
+                of=describe(own),
+                to=describe(value),
                 n=values.shape[1],
                 changes=found.means(values, options.alpha),
             )
             for (own, value), values in found.pairs.items()
-            # values that few have tell what single persons were shown, and are mostly noise
+            # means of fewer users are close to single persons' values, and mostly noise
             if values.shape[1] >= LEAST_USERS
         ),
-        n_small=sum(values.shape[1] < LEAST_USERS for values in found.pairs.values()),
-        as_they_are={} if as_is is None else _as_they_are(asked, found, as_is),
-        paid=Paid(**paid),
+        as_they_are={} if as_is is None else _as_they_are(scored, found, as_is),
+        paid=Paid(
+            **{name: sum(getattr(one, name) for one in ledgers) for name in Paid.model_fields}
+        ),
     )
 
 
@@ -179,10 +178,10 @@ def _mean(
 ) -> MeanChange:
     """The mean of one value; a p-value only of what would be 0 if nothing changed by itself."""
     found = paired_change(np.zeros(len(row)), row, alpha)
-    # users who are all alike have no spread to tell how far the mean may be off
-    is_told = len(np.unique(row[~np.isnan(row)])) > 1
+    # without any spread there is no estimate of the error
+    has_spread = len(np.unique(row[~np.isnan(row)])) > 1
     ends = np.clip([found.low[0], found.high[0]], *(bounds or (-np.inf, np.inf)))
-    low, high = map(finite_or_none, ends.tolist() if is_told else (np.nan, np.nan))
+    low, high = map(finite_or_none, ends.tolist() if has_spread else (np.nan, np.nan))
     return MeanChange(
         n=int(found.n[0]),
         mean=finite_or_none(float(found.change[0])),
@@ -192,29 +191,21 @@ def _mean(
     )
 
 
-def _as_they_are(asked: Asked, found: Changes, as_is: AuditResult) -> dict[str, AsTheyAre]:
-    """What the audit of the same users says, which sees proxies too."""
+def _as_they_are(scored: ScoredValues, found: Changes, as_is: AuditResult) -> dict[str, AsTheyAre]:
+    """The audit of the same users' lists, which sees proxies too."""
     assert as_is.per_user is not None, "everyone is in memory"
-    mine = asked.values.value_of_lists[found.lists]
-    values_of_mine = [*zip(*np.unique(mine[mine >= 0], return_counts=True), strict=True)]
-    changes = dict(zip([one.name for one in found.metrics], found.values, strict=True))
-    said = {}
-    for name, about in as_is.metrics.items():
+    own = scored.values.value_of_lists[found.lists]
+    large = [value for value in np.unique(own).tolist() if (own == value).sum() >= LEAST_USERS]
+    described = {}
+    for name, metric in as_is.metrics.items():
         values = as_is.per_user[name].cast(float).fill_null(np.nan).to_numpy()
-        said[name] = AsTheyAre(
-            outcome=None if about.verdict is None else about.verdict.outcome,
-            n_findings=len(about.findings),
-            # beside the change, which is that of users with a value before and after
-            mean=_known_mean(values[~np.isnan(changes[name])]),
+        of_value = {scored.values.describe(value): values[own == value] for value in large}
+        described[name] = AsTheyAre(
+            outcome=None if metric.verdict is None else metric.verdict.outcome,
+            n_findings=len(metric.findings),
             means={
-                asked.values.words(int(value)): _known_mean(values[mine == value])
-                for value, n in values_of_mine
-                if n >= LEAST_USERS
+                value: float(np.nanmean(some)) if not np.isnan(some).all() else None
+                for value, some in of_value.items()
             },
         )
-    return said
-
-
-def _known_mean(values: FloatArray) -> float | None:
-    known = values[~np.isnan(values)]
-    return float(known.mean()) if len(known) else None
+    return described

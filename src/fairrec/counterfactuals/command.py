@@ -1,11 +1,11 @@
-"""`fairrec counterfactual`: the same people with another attribute."""
+"""`fairrec counterfactual`: the same users with another value of an attribute."""
 
 from __future__ import annotations
 
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -39,9 +39,6 @@ from fairrec.core.options import OUTPUT, Option, list_changed
 from fairrec.counterfactuals.options import CounterfactualOptions
 from fairrec.inputs.table_options import COUNTED, ITEM_SIDE, OTHER_LISTS, VALUES, TableOptions
 
-if TYPE_CHECKING:
-    pass
-
 
 @typer_command
 def counterfactual_command(
@@ -71,7 +68,7 @@ def counterfactual_command(
     verbose: VerboseOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Score the same people with another attribute: what changes, and for whom most."""
+    """Score the same users with another attribute: what changes, and for which groups most."""
     from fairrec.result.folder import COUNTERFACTUAL, names_to_replace
 
     if (predictions is None) == (run is None):
@@ -80,8 +77,8 @@ def counterfactual_command(
             "gender, or fairrec counterfactual CANDIDATES --endpoint URL --features users:gender "
             "--attribute gender --users USERS --by ATTRIBUTES"
         )
-    asked = TableOptions(**tables)
-    read = [predictions, run, *list_changed(asked).values()]
+    sources = TableOptions(**tables)
+    read = [predictions, run, *list_changed(sources).values()]
     if out is not None:
         paths = [path for path in read if isinstance(path, Path)]
         names_to_replace(COUNTERFACTUAL, out, force, paths)
@@ -97,7 +94,7 @@ def counterfactual_command(
         result = run_counterfactual(
             predictions,
             CounterfactualOptions(**what),
-            asked,
+            sources,
             AuditOptions(**options, engine=Engine(**where, progress=progress)),
             About(**about, command=command),
             run=run,

@@ -1,4 +1,4 @@
-"""The conductor of a counterfactual: the same people with another attribute."""
+"""The conductor of a counterfactual: the same users with another value of an attribute."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from fairrec.core.redact_paths import redact_path
 from fairrec.core.tolerance import Tolerance
 from fairrec.counterfactuals.changes import (
     Changes,
-    counterfactual_summary,
+    build_summary,
     measure_changes,
     with_affected,
 )
-from fairrec.counterfactuals.ledgers import Asked, open_ledgers, refuse_unseen
+from fairrec.counterfactuals.ledgers import ScoredValues, open_ledgers, refuse_unseen
 from fairrec.counterfactuals.options import CounterfactualOptions, Sample
 from fairrec.counterfactuals.result import CounterfactualResult, CounterfactualSummary
 from fairrec.counterfactuals.words import headline, notes
@@ -146,8 +146,7 @@ def run_counterfactual(
     started, progress, command = time.perf_counter(), options.engine.report, about.command
     progress("reading", 0, 0)
     model, predictions, named = _model_and_tables(predictions, run, scorer, plan.features, tables)
-    users = None if named.users is None else Table(named.users, "users", named.columns or {})
-    refuse_unseen(model, plan.attribute, users)
+    refuse_unseen(model, plan.attribute)
     inputs, wanted = read_inputs(
         predictions,
         named,
@@ -156,16 +155,16 @@ def run_counterfactual(
         max_memory=options.max_memory,
         to_come=("against_lists",),
     )
-    # for whoever takes some of the users; the model will say
+    # until the model has scored them
     inputs = inputs.with_scores(np.zeros(len(inputs.candidates.items)))
     wanted = with_affected(wanted)
     names = [metric.name for metric in wanted]
     command = command or _as_call(tables, names, run, plan, options, about)
-    with open_ledgers(inputs, plan, model, progress) as asked:
-        drawn = asked.draw(options.seed, users_allowed(plan.budget_users, inputs.n_users))
-        found = measure_changes(asked, wanted, drawn, options.n_threads)
-        as_is = _audit_as_is(asked, found, options, about)
-    summary = counterfactual_summary(asked, found, as_is, plan, options, command)
+    with open_ledgers(inputs, plan, model, progress) as scored:
+        drawn = scored.draw(options.seed, users_allowed(plan.budget_users, inputs.n_users))
+        found = measure_changes(scored, wanted, drawn, options.n_threads)
+        as_is = _audit_as_is(scored, found, options, about)
+    summary = build_summary(scored, found, as_is, plan, options, command)
     audited = _audit_changes(inputs, found, summary, options, about, command)
     assert audited.run is not None, "an audit that has just been made"
     seconds = round(time.perf_counter() - started, 3)
@@ -181,7 +180,7 @@ def _model_and_tables(
     features: Any,
     tables: TableOptions,
 ) -> tuple[Model, Any, TableOptions]:
-    """The model to ask, the candidates, and the other tables: those of a run, or as given."""
+    """The model, the candidates and the other tables: those of a run, or as given."""
     if run is not None:
         if predictions is not None or scorer is not None:
             raise InputError("A run has its own candidates and model. Name it alone, or a table.")
@@ -193,27 +192,27 @@ def _model_and_tables(
         return loaded.model(), loaded.candidates(), tables
     if scorer is None:
         raise InputError(
-            "A counterfactual asks a model twice, so there has to be one. Name a run, or "
-            f"candidates and a model: {spell('scorer')}, an endpoint or an ONNX file."
+            "A counterfactual needs a model to score users again. Name a run, or candidates and a "
+            f"model: {spell('scorer')}, an endpoint or an ONNX file."
         )
     if not isinstance(scorer, Model):
         scorer = FunctionModel(scorer, features=features)
     elif features is not None:
-        raise InputError(f"{spell('features')} of a model are said where it is made.")
+        raise InputError(f"{spell('features')} of a model are named where it is made.")
     return scorer, predictions, tables
 
 
 def _audit_as_is(
-    asked: Asked, found: Changes, options: AuditOptions, about: About
+    scored: ScoredValues, found: Changes, options: AuditOptions, about: About
 ) -> AuditResult | None:
     """The audit of the same users as they are, by the metrics of one list."""
     metrics = [metric for metric in found.metrics if not is_of_both(metric)]
     if not metrics:
         return None
-    users = asked.inputs.user_of_list[found.lists]
-    inputs = asked.inputs.for_users(users).with_scores(asked.as_is.pay_for(found.lists))
-    if len(users) < asked.inputs.n_users:
-        # beside some of the users, all who have no candidates would seem more than they are
+    users = scored.inputs.user_of_list[found.lists]
+    inputs = scored.inputs.for_users(users).with_scores(scored.as_is.pay_for(found.lists))
+    if len(users) < scored.inputs.n_users:
+        # users without candidates are those of all, and these are some
         inputs = replace(inputs, absent=inputs.absent[:0], unseen=inputs.unseen[:0])
     # the tolerance of a change says nothing of the metric itself
     options = replace(options, tolerance=None)
@@ -234,22 +233,24 @@ def _audit_changes(
     no_lists = mine.candidates.take(np.empty(0, dtype=np.int64), np.empty(0))
     offsets = np.zeros(mine.n_users + 1, dtype=np.int64)
     frame = pl.DataFrame({"user_id": mine.user_ids, **values})
-    said = [*notes(summary)]
+    remarks = [*notes(summary)]
     if n := len(inputs.absent) + len(inputs.unseen) + int(inputs.is_without_list.sum()):
-        said.append(f"{plural(n, 'user')} of the users table have no candidates and are left out")
+        remarks.append(
+            f"{plural(n, 'user')} of the users table have no candidates and are left out"
+        )
     audited = replace(
         mine,
         candidates=replace(no_lists, offsets=offsets, labels=None, held_out=None),
         side=SideData(values=values),
         is_expected=np.ones(mine.n_users, dtype=bool),
-        # nobody could be asked about them, whatever was drawn: they are told, not tested
+        # they cannot be scored, whatever was drawn: counted in a note, not tested
         absent=inputs.absent[:0],
         unseen=inputs.unseen[:0],
         tables={**inputs.tables, "values": Table(frame, "values")},
-        notes=(*said, *inputs.notes, *inputs.side.notes),
+        notes=(*remarks, *inputs.notes, *inputs.side.notes),
     )
     options = replace(options, tolerance=parse_tolerance(options.tolerance, wanted))
-    # a page that is passed on has to say first that its groups are those of a counterfactual
+    # the title says that the groups are those of a counterfactual, wherever the page goes
     about = replace(about, title=about.title or headline(summary), command=command)
     return audit_inputs(audited, wanted, options, about)
 
@@ -263,16 +264,16 @@ def _as_call(
     about: About,
 ) -> str:
     """The call that repeats a counterfactual made from Python."""
-    said, given = describe_tables(tables, metrics), list_changed(plan)
+    parts, given = describe_tables(tables, metrics), list_changed(plan)
     # models go by their names, as tables do
     if run is None:
-        said.append("scorer=scorer")
+        parts.append("scorer=scorer")
     else:
         # it stands for candidates and model
-        said[0] = f"run={redact_path(run)!r}"
-    said += [f"{name}={given[name]!r}" for name in ("attribute", "reference") if name in given]
+        parts[0] = f"run={redact_path(run)!r}"
+    parts += [f"{name}={given[name]!r}" for name in ("attribute", "reference") if name in given]
     if plan.ledger is not None:
         given["ledger"] = redact_path(plan.ledger)
     if sample := {name: given[name] for name in list_options(Sample) if name in given}:
-        said.append(write_group("sample", Sample, sample))
-    return audit_call(said, options, about, function="counterfactual")
+        parts.append(write_group("sample", Sample, sample))
+    return audit_call(parts, options, about, function="counterfactual")

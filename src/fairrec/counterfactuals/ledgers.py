@@ -1,4 +1,4 @@
-"""Whom a counterfactual asks about: users as they are, and under each other value."""
+"""Ledgers of the scores of users as they are, and under each other value."""
 
 from __future__ import annotations
 
@@ -25,13 +25,12 @@ from fairrec.core.options import Blank, spell
 from fairrec.core.progress import Progress
 from fairrec.counterfactuals.options import CounterfactualOptions
 from fairrec.inputs.audit_inputs import AuditInputs
-from fairrec.inputs.tables import Table
 from fairrec.scoring.features import JoinedFeatures, is_missing
 from fairrec.scoring.ledger import Ledger
 from fairrec.scoring.model import Model
 
 MOST_VALUES = 24
-"""Values that everybody is scored under, before somebody has to say which one is meant."""
+"""Values that everyone is scored under; with more of them a reference is needed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +40,9 @@ class AttributeValues:
     Parameters
     ----------
     names : the attributes
-    values : one of each attribute, as text; combinations that somebody has
-    value_of_lists : (n_lists,), which of them the user of a list has; -1 where one is not known
-    example : (n_values,), a list whose user has it
+    values : combinations that occur, one value of each attribute as text
+    value_of_lists : (n_lists,), the combination of the user of a list; -1 where one is unknown
+    example : (n_values,), a list of a user with the combination
     """
 
     names: tuple[str, ...]
@@ -67,24 +66,24 @@ class AttributeValues:
         )
         return cls(tuple(names), values, value_of_lists, known[first])
 
-    def words(self, value: int) -> str:
+    def describe(self, value: int) -> str:
         """`gender=F, age=25`."""
         pairs = zip(self.names, self.values[value], strict=True)
         return ", ".join(f"{plain(name)}={plain(one)}" for name, one in pairs)
 
     def key(self, value: int) -> str:
-        """What tells it from all others, also where words are cut or escaped."""
+        """A text that is unique, also where descriptions are cut or escaped."""
         return json.dumps(dict(zip(self.names, self.values[value], strict=True)))
 
     def position(self, wanted: Mapping[str, str]) -> int:
-        """Which of them this one is; an error where nobody has it.
+        """The position of a combination; an error where no user has it.
 
-        A value that nobody has is none that the model can have learned anything about.
+        A model can have learned nothing about a value that does not occur.
         """
         if {*wanted} != {*self.names}:
             example = dict.fromkeys(self.names, Blank("VALUE"))
             raise InputError(
-                f"{spell('reference')} is a value of each attribute that is changed, and of no "
+                f"{spell('reference')} needs one value of each changed attribute, and of no "
                 f"other: {spell('reference', example)}"
             )
         found = []
@@ -104,7 +103,7 @@ class AttributeValues:
         return self.values.index(tuple(found))
 
     def give(self, features: JoinedFeatures, value: int) -> JoinedFeatures:
-        """The same features with everybody having this value, and all else equal."""
+        """The same features with this value for every user, all else equal."""
         at = self.example[value]
         changed = {
             name: np.repeat(features.per_user[name][at : at + 1], len(features.per_user[name]))
@@ -125,37 +124,27 @@ def _coded(column: AnyArray) -> tuple[IntArray, list[str]]:
     return np.array([code.get(one, -1) for one in given]), [str(one) for one in ordered]
 
 
-def refuse_unseen(model: Model, names: Sequence[str], users: Table | None = None) -> None:
-    """An error for an attribute that the model is never given, so that nothing could change.
-
-    Parameters
-    ----------
-    users : the table with the attributes; None for the model's own
-    """
+def refuse_unseen(model: Model, names: Sequence[str]) -> None:
+    """An error for an attribute that is no input of the model, so that nothing could change."""
     given = [one.column for one in model.features if one.table == "users"]
     for name in names:
-        if name in given:
-            continue
-        if users is not None and users.attribute_column(name) is None:
-            known = [column for column in users.columns if column != users.find(users.key)]
-            error = unknown_name("column", name, known)
-            raise InputError(f"{spell('attribute', [name])}: {users.where}: {error}{users.hint}")
-        what = f"only {listed(given)} of its users" if given else "the ids of its users alone"
-        raise InputError(
-            f"{spell('attribute', [name])}: {model.who[:1].lower()}{model.who[1:]} is given "
-            f"{what}, so {plain(name)} itself cannot change anything. If the model takes it, give "
-            f"it: {spell('features', f'users:{plain(name)}')}"
-        )
+        if name not in given:
+            what = f"only {listed(given)} of its users" if given else "the ids of its users alone"
+            raise InputError(
+                f"{spell('attribute', [name])}: {model.who[:1].lower()}{model.who[1:]} is given "
+                f"{what}, so {plain(name)} itself cannot change anything. If the model takes it, "
+                f"give it: {spell('features', f'users:{plain(name)}')}"
+            )
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """The ledgers of users as they are and otherwise.
+class ScoredValues:
+    """The ledgers of users as they are and under other values.
 
     Parameters
     ----------
-    others : scores of everybody under another value, by the value
-    values : what users have of the attributes
+    others : value -> the ledger of users under it
+    values : of the attributes, by list
     model : in words
     """
 
@@ -166,42 +155,33 @@ class Asked:
     model: str
 
     @contextmanager
-    def told_under(self, value: int) -> Iterator[None]:
-        """Errors of the model with what users were to have, which their own values do not tell."""
+    def errors_under(self, value: int) -> Iterator[None]:
+        """Name the value in errors of the model: those of the users themselves are others."""
         try:
             yield
         except ScoringError as error:
-            under = self.values.words(value)
+            under = self.values.describe(value)
             raise type(error)(f"Users as {under}: {error}") from error
 
     @property
     def has_candidates(self) -> BoolArray:
-        """(n_lists,), whom the model can be asked about; all others are told by themselves."""
+        """(n_lists,), whether there is anything to score."""
         return np.greater(np.diff(self.inputs.candidates.offsets), 0)
 
     @property
-    def is_unknown(self) -> BoolArray:
-        """(n_lists,), who of them has no value that could be changed."""
-        return self.has_candidates & (self.values.value_of_lists < 0)
-
-    @property
-    def is_at_reference(self) -> BoolArray:
-        """(n_lists,), who of them has the only value there is to change to."""
-        is_other = np.isin(self.values.value_of_lists, [*self.others])
-        return self.has_candidates & is_other & (len(self.others) == 1)
-
-    @property
     def is_to_score(self) -> BoolArray:
-        """(n_lists,), who has candidates and something to change."""
-        return self.has_candidates & ~(self.is_unknown | self.is_at_reference)
+        """(n_lists,), whether there are candidates, and another value to change to."""
+        own = self.values.value_of_lists
+        is_at_reference = np.isin(own, [*self.others]) & (len(self.others) == 1)
+        return self.has_candidates & (own >= 0) & ~is_at_reference
 
     def draw(self, seed: int, most: int | None) -> IntArray:
-        """Lists of users to score, drawn at random where not all may be, in the users' order."""
+        """Lists of users to score, drawn at random up to a budget, in the users' order."""
         lists = np.flatnonzero(self.is_to_score)
         if not len(lists):
             raise InputError(
-                "Nobody is left: every user is without candidates or a value of what is changed, "
-                f"or has the one of {spell('reference')} already."
+                "No user can be changed: each is without candidates, has no known value of "
+                f"{spell('attribute')}, or has that of {spell('reference')} already."
             )
         drawn = np.random.default_rng(seed).permutation(lists)[:most]
         in_order: IntArray = self.inputs.list_of_user[np.sort(self.inputs.user_of_list[drawn])]
@@ -211,7 +191,7 @@ class Asked:
 @contextmanager
 def open_ledgers(
     inputs: AuditInputs, plan: CounterfactualOptions, model: Model, progress: Progress
-) -> Iterator[Asked]:
+) -> Iterator[ScoredValues]:
     """Ledgers for users as they are, and for each other value."""
     with ExitStack() as stack:
         model.open()
@@ -229,7 +209,7 @@ def open_ledgers(
         values = AttributeValues.read(features, plan.attribute)
         others = {}
         for value in _targets(values, plan):
-            words, key = values.words(value), values.key(value)
+            words, key = values.describe(value), values.key(value)
             ledger = open_ledger(
                 inputs,
                 model,
@@ -238,22 +218,22 @@ def open_ledgers(
                 features=values.give(features, value),
             )
             others[value] = opened(ledger, f"with {words}")
-        yield Asked(inputs, as_is, others, values, model.who)
+        yield ScoredValues(inputs, as_is, others, values, model.who)
 
 
 def _targets(values: AttributeValues, plan: CounterfactualOptions) -> list[int]:
-    """The values that users are given: the reference, or every one that somebody has."""
+    """The values to change to: the reference, or every one that occurs."""
     if plan.reference is not None:
         return [values.position(plan.reference)]
     attribute = spell("attribute", list(plan.attribute))
     if len(values.values) < 2:
-        said = values.words(0) if values.values else "no known value"
-        raise InputError(f"{attribute}: everybody has {said}, so there is nothing to change it to.")
+        known = values.describe(0) if values.values else "no known value"
+        raise InputError(f"{attribute}: every user has {known}, so there is no other value.")
     if len(values.values) > MOST_VALUES:
         example = dict(zip(values.names, values.values[0], strict=True))
         raise InputError(
-            f"{attribute}: users have {len(values.values):,} values, and each would be scored "
-            f"under all of them (at most {MOST_VALUES}). Say which one is meant: "
+            f"{attribute}: users have {len(values.values):,} values, and each user would be "
+            f"scored under all of them (at most {MOST_VALUES}). Name one to change to: "
             f"{spell('reference', example)}"
         )
     return [*range(len(values.values))]

@@ -1,4 +1,4 @@
-"""The result of a counterfactual: what changes for all users, and the audit of who it is."""
+"""The result of a counterfactual: what changes for all users, and the audit of the changes."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class MeanChange(Part):
     )
     high: float | None
     p_value: float | None = Field(
-        description="of no change on average; null of what compares two lists, where any change at "
-        "all says it"
+        description="of no change on average; null for a comparison of two lists, which is 0 only "
+        "where nothing changes"
     )
 
 
@@ -60,7 +60,7 @@ class ValueChange(Part):
 
 
 class Paid(Part):
-    """What was asked of models: a user under one value is asked about once."""
+    """What was paid for: a user under one value is scored once."""
 
     users: int = Field(description="users under one value each, in this process")
     users_before: int = Field(description="those whose scores were found in ledgers")
@@ -69,11 +69,10 @@ class Paid(Part):
 
 
 class AsTheyAre(Part):
-    """A metric of the lists as they are: the audit's own answer."""
+    """The audit of a metric of the same users' lists, as they are."""
 
     outcome: Outcome | None
     n_findings: int
-    mean: float | None = Field(description="of users whose change is known, as that of the change")
     means: dict[str, float | None] = Field(
         description="of users with each value, where at least 10 have it"
     )
@@ -90,25 +89,21 @@ class CounterfactualSummary(ResultFile):
     model: str
     alpha: float
     seed: int
-    n_users: int = Field(description="who were scored twice or more")
-    n_users_to_score: int = Field(description="who have candidates and something to change")
-    n_unknown: int = Field(
-        description="users with candidates and without a value to be changed, who are left out"
-    )
-    n_at_reference: int = Field(
-        description="users with candidates who have the reference already: left out"
+    n_users: int = Field(description="users that were scored twice or more")
+    n_users_to_score: int = Field(description="users with candidates and a value to change")
+    n_left_out: int = Field(
+        description="users with candidates and an unknown value, or with the reference already"
     )
     affected: Affected
     changes: dict[str, MeanChange] = Field(description="over the other values of each user")
     pairs: tuple[ValueChange, ...] = Field(description="of at least 10 users each")
-    n_small: int = Field(description="pairs of values of fewer users, which are not told")
     as_they_are: dict[str, AsTheyAre]
     paid: Paid
 
 
 @dataclass(frozen=True, slots=True)
 class CounterfactualResult:
-    """The same people with another attribute.
+    """The same users with another value of an attribute.
 
     Parameters
     ----------
@@ -120,11 +115,11 @@ class CounterfactualResult:
     audit: AuditResult
 
     def __repr__(self) -> str:
-        """What is changed, for how many that makes another list, and the audit of who it is."""
+        """The attribute, the share of users with another list, and the audit of the changes."""
         found, share = self.summary, self.summary.affected
         what = " and ".join(map(plain, found.attribute))
         to = "" if found.reference is None else f", set to {plain(found.reference)}"
-        # its title says the same unless somebody gave another one
+        # its default title says the same
         audit = self.audit.summary.model_copy(update={"title": ""})
         ends = "" if share.low == share.high else f"({share.low:.3g} to {share.high:.3g}) "
         return (
@@ -157,7 +152,7 @@ class CounterfactualResult:
         return folder
 
     def of_run(self, folder: Path) -> CounterfactualResult:
-        """The same, with the trained run that was asked among its inputs."""
+        """The same, with the trained run among its inputs."""
         return replace(self, audit=self.audit.of_run(folder))
 
     def to_json(self) -> str:
