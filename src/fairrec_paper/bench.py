@@ -13,7 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from fairrec.auditing.search import require_means
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.audit_options import smallest_group, take_smaller_groups
 from fairrec.core.errors import InputError
@@ -247,7 +246,7 @@ def bench_searchers(
             f"and a gap is between two. {take_smaller_groups()}, or name fewer attributes in "
             f"{spell('by')}."
         )
-    metrics = require_means(metrics)
+    metrics = tuple(metrics)
     values = measure_everyone(inputs, metrics, threads, progress).values
     proxies = popularity_proxy(inputs, metrics, threads) if uses_proxy(options.searchers) else None
     gaps = exact_gaps(space, values)

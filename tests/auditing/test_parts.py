@@ -148,11 +148,6 @@ def test_workers_are_refused_where_they_have_nothing_to_do():
         refuse_engine(EXACT, len, "other.parquet")
 
 
-def test_metrics_that_are_no_mean_over_users_are_refused():
-    with pytest.raises(InputError, match="pooled_auc is no mean over users"):
-        fairrec.count(**group_options(**{**tables(), "metrics": "auc,pooled_auc"}))
-
-
 def test_levels_are_made_only_where_they_are_needed(tmp_path):
     with pytest.raises(InputError, match="Every metric has bounds"):
         fairrec.count(**group_options(**tables(), make_levels=tmp_path / "levels.toml"))

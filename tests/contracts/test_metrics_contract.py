@@ -29,8 +29,7 @@ from tests.metrics.metric_lists import (
     user,
 )
 
-PER_USER = [name for name in METRICS if not METRICS[name].pooled]
-POOLED = [name for name in METRICS if METRICS[name].pooled]
+PER_USER = [*METRICS]
 CUTOFFS = (1, 3, 50)
 
 CATEGORIES = {item: frozenset("ab"[item % 2 :]) for item in range(20)}
@@ -138,21 +137,6 @@ def arrays_in(lists: RankedLists) -> dict[str, np.ndarray]:
     }
     parts |= {"items": lists.items(5), "labels": lists.labels(5), "ideal": lists.ideal_labels(5)}
     return {name: np.asarray(part) for name, part in parts.items()}
-
-
-@pytest.mark.parametrize("name", POOLED)
-def test_pooled_metric_gives_a_number_or_nan_and_leaves_its_input(name):
-    rng = np.random.default_rng(5)
-    low, high = METRICS[name].bounds or (-np.inf, np.inf)
-    for n, n_relevant in ((0, 0), (1, 0), (1, 1), (5, 0), (5, 5), (5, 2), (200, 60)):
-        scores = rng.integers(0, 9, n).astype(float)
-        labels = (np.arange(n) < n_relevant).astype(float)
-        before = scores.copy(), labels.copy()
-        value = METRICS[name].compute(scores, labels)
-        assert isinstance(value, float), (n, n_relevant)
-        assert np.isnan(value) or low <= value <= high, (n, n_relevant)
-        np.testing.assert_equal(METRICS[name].compute(scores, labels), value)
-        np.testing.assert_array_equal((scores, labels), before)
 
 
 def digest() -> dict[str, list[str]]:

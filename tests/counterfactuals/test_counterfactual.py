@@ -116,7 +116,6 @@ def test_a_run_is_asked_with_attributes_changed_and_all_else_equal(tmp_path: Pat
         ({"reference": {"gender": "X"}}, "No value of gender 'X'. Known: F, M"),
         ({"reference": {"age": "20"}}, "needs one value of each changed attribute"),
         ({"reference": "gender"}, "invalid reference: expected attribute=value"),
-        ({"metrics": "pooled_auc"}, "a value of a group and changes for no user"),
         ({"scorer": None}, "needs a model to score users again"),
         ({"run": "runs/a"}, "A run has its own candidates and model"),
     ],

@@ -318,12 +318,7 @@ def test_a_finding_that_rests_on_part_of_a_group_says_so():
     assert "a random sample" in build_view(result.summary).findings.note
 
 
-def test_a_metric_that_is_no_mean_over_users_or_undefined_for_all_is_refused():
-    for search, scorer in (("adaptive", None), (None, Model())):
-        with pytest.raises(
-            InputError, match=r"'pooled_auc' is no mean .*, such as metrics=\['auc'\]"
-        ):
-            audit(search, metrics="auc,pooled_auc", scorer=scorer)
+def test_a_metric_that_is_undefined_for_all_is_refused():
     nobody = PREDICTIONS.with_columns(label=np.zeros((N_USERS, 20), dtype=np.int8))
     with pytest.raises(InputError, match=r"'auc' is undefined for all of 40 users.*Leave it out"):
         audit(Search("dpso", budget_users=40, reference=1), predictions=nobody)

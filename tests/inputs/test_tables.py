@@ -77,7 +77,7 @@ FORMATS = HOLDS_LISTS | {
     "tsv": _file(".tsv", lambda table, path: _joined(table).write_csv(path, separator="\t")),
 }
 
-METRICS = "auc,pooled_auc,mrr@3,ndcg@5,recall@2,urd@5,urp@5"
+METRICS = "auc,mrr@3,ndcg@5,recall@2,urd@5,urp@5"
 
 
 def _audit(tables: Tables | list[Any], **options: Any) -> AuditResult:

@@ -152,7 +152,7 @@ def test_the_worlds_hold_the_hard_cases():
 
 
 def test_every_metric_has_a_slow_loop():
-    slow = {*SLOW_FROM_CANDIDATES, *SLOW_FROM_SIDE_DATA, "auc", "pooled_auc"}
+    slow = {*SLOW_FROM_CANDIDATES, *SLOW_FROM_SIDE_DATA, "auc"}
     # those of two lists have theirs in test_list_change
     of_two = {name for name in METRICS if "against_lists" in METRICS[name].needs}
     assert slow | of_two == set(METRICS)

@@ -120,7 +120,7 @@ def test_a_cutoff_is_a_whole_number_from_1(text):
         parse_metric(text)
 
 
-@pytest.mark.parametrize("text", ["auc@5", "pooled_auc@5", "auc@"])
+@pytest.mark.parametrize("text", ["auc@5", "auc@"])
 def test_a_metric_of_all_candidates_takes_no_cutoff(text):
     name = text.partition("@")[0]
     with pytest.raises(InputError, match=f"looks at all candidates. Write '{name}'"):

@@ -352,7 +352,6 @@ UNLABELLED = {
     ("metric", "options", "message"),
     [
         ("ndgc@5", {}, "No metric 'ndgc'. Did you mean 'ndcg'"),
-        ("pooled_auc", {}, "'pooled_auc' is no mean over users, so its change cannot be tested"),
         (
             "ndcg@5",
             {"strength": 1.1},

@@ -21,7 +21,7 @@ from fairrec.result.summary import result_options
 from tests.builders import audit, make_tables, two_groups
 
 TABLES = make_tables()
-RESULT = audit(TABLES.predictions, TABLES.users, "gender,age:20", metrics="auc,pooled_auc")
+RESULT = audit(TABLES.predictions, TABLES.users, "gender,age:20", metrics="auc,mrr@5")
 
 
 def parts(kind: type[Part] = Part) -> list[type[Part]]:

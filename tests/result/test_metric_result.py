@@ -10,7 +10,7 @@ from pytest import approx
 
 from fairrec.result.metric_result import estimate_change, estimate_mean_change
 from fairrec.statistics.missing import Conclusiveness
-from tests.builders import audit, make_tables, two_groups
+from tests.builders import audit, make_tables
 from tests.compared_audits import audited, users_table
 from tests.statistics.small_worlds import random_analysis, results
 
@@ -65,31 +65,17 @@ def test_a_finding_is_named_by_attributes_and_values():
     assert found.n_significant == 1 + finding.n_folded
 
 
-def test_a_pooled_metric_has_ends_and_a_gap_but_no_test():
-    # of everyone's four candidates one is relevant, at place 1 or at place 2
-    result = audit(*two_groups(), by="group", metrics="pooled_auc", top=2)
-    found = result.metric("pooled_auc")
-    assert [end.value for end in found.most_advantaged] == [1]
-    assert [end.group["group"] for end in found.most_disadvantaged] == ["odd"]
-    assert found.gap == approx(1 / 3)
-    assert (found.is_tested, found.sd, found.findings) == (False, None, ())
-    assert (found.n_groups, found.n_defined, found.n_undefined) == (2, 8, 0)
-
-
 def test_all_metrics_stand_there_in_the_order_asked_for_with_reasons():
     tables = make_tables(200)
     result = audit(
         tables.predictions,
         tables.users,
         "gender,member",
-        metrics=["pooled_auc", "mrr@3", "urp@3"],
+        metrics=["mrr@3", "urp@3"],
         history=tables.history,
     )
     ratios = result.summary.ratios
-    assert [*ratios.metrics] == ["pooled_auc", "mrr@3", "urp@3"]
-    pooled = ratios.metrics["pooled_auc"]
-    assert pooled.why_no_ratios == "it is no mean"
-    assert (pooled.by, pooled.gini) == ((), None)
+    assert [*ratios.metrics] == ["mrr@3", "urp@3"]
     assert ratios.metrics["urp@3"].why_no_ratios == "neither end is better"
     mrr = ratios.metrics["mrr@3"]
     assert mrr.why_no_ratios is None and mrr.threshold is not None

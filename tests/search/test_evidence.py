@@ -159,7 +159,6 @@ def test_a_gap_counts_from_the_user_with_whom_it_was_found():
 EVERY_METRIC = [
     parse_metric(asked_for(name, k))
     for name in sorted(METRICS)
-    if not METRICS[name].pooled
     for k in ((1, 8, 20) if METRICS[name].has_cutoff else (None,))
 ]
 

@@ -7,10 +7,8 @@ import polars as pl
 import pytest
 from pytest import approx
 
-import fairrec
 from fairrec import Engine
 from fairrec.core.audit_options import AuditOptions
-from fairrec.core.errors import InputError
 from fairrec.metrics import parse_metric
 from fairrec.statistics.analysis import analyse
 from fairrec.statistics.confounders import confounded_findings
@@ -201,30 +199,3 @@ def two_groups() -> tuple[pl.DataFrame, pl.DataFrame]:
         }
     )
     return users, predictions
-
-
-def audit_pooled(users, predictions, metrics="pooled_auc", by="group"):
-    return fairrec.audit(
-        predictions,
-        users=users,
-        by=by,
-        metrics=metrics,
-        statistics=fairrec.Statistics(permutations=20),
-        min_support=1,
-    )
-
-
-@pytest.mark.parametrize("metrics", ["auc,pooled_auc", "pooled_auc"])
-def test_audit_pools_a_group_for_pooled_auc_and_takes_the_mean_for_auc(metrics):
-    result = audit_pooled(*two_groups(), metrics)
-    assert "auc" not in metrics.split(",") or result.gap("auc").size == 0
-    gap = result.gap("pooled_auc")
-    assert gap.size == approx(1 - 3 / 4)
-    assert (gap.advantaged.group, gap.disadvantaged.group) == ({"group": "b"}, {"group": "a"})
-
-
-def test_labels_of_one_kind_leave_pooled_auc_undefined():
-    users, predictions = two_groups()
-    for label in (0, 1):
-        with pytest.raises(InputError, match="'pooled_auc' is undefined: all candidates are rel"):
-            audit_pooled(users, predictions.with_columns(label=pl.lit(label)))

@@ -44,7 +44,7 @@ def gini_of(values, is_scored=True) -> float | None:
     measured = measured_as("urp@5", values)
     measured = replace(measured, is_scored=np.full(len(values), is_scored))
     grouping = build_grouping([np.zeros(len(values), dtype=int)])
-    return analyse_ratios(measured, grouping, OPTIONS, measured.metrics).metrics["urp@5"].gini
+    return analyse_ratios(measured, grouping, OPTIONS).metrics["urp@5"].gini
 
 
 def test_values_below_0_and_users_not_scored_leave_the_index_undefined():

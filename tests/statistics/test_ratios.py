@@ -32,7 +32,7 @@ OPTIONS = AuditOptions(engine=Engine(threads=1))
 
 
 def ratios_of(measured, grouping, options):
-    return [*analyse_ratios(measured, grouping, options, measured.metrics).metrics.values()]
+    return [*analyse_ratios(measured, grouping, options).metrics.values()]
 
 
 def of_rates(hits: dict[str, int], n: dict[str, int], metric="hit@5", min_users=1, **options):

@@ -23,7 +23,7 @@ from fairrec.groups.grouping import build_grouping
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.partition import is_large, most_rows
 from fairrec.inputs.table_options import TableOptions, Tables
-from fairrec.metrics import METRICS, MetricAtK
+from fairrec.metrics import MetricAtK
 from fairrec.metrics.measured import measure_everyone, refuse_undefined
 from fairrec.metrics.reading import read_inputs
 from fairrec.metrics.tolerance import parse_tolerance
@@ -182,10 +182,7 @@ def read_source(given: Request) -> Source:
     is_local = engine.engine == "local"
     if not is_local:
         refuse_engine(search, scorer, tables.against_lists)
-    is_cut = not is_local or (
-        is_large(given.predictions, tables, most_rows(engine.max_memory))
-        and not has_pooled(tables.metrics)
-    )
+    is_cut = not is_local or is_large(given.predictions, tables, most_rows(engine.max_memory))
     if is_cut and is_of_everyone(search, scorer):
         from fairrec.auditing.counts_audit import count_source
         from fairrec.counts.levels import LevelsError
@@ -254,8 +251,7 @@ class UserSource:
             inputs = self.run.scored(inputs, progress)
         searched = None
         if self.search is None:
-            per_user = [metric for metric in wanted if not metric.metric.pooled]
-            measured = measure_everyone(inputs, per_user, options.n_threads, progress)
+            measured = measure_everyone(inputs, wanted, options.n_threads, progress)
             refuse_undefined(measured, inputs.candidates)
         else:
             from fairrec.auditing.search import measure_by_search
@@ -297,12 +293,6 @@ def is_of_everyone(search: Search | None, scorer: ScoringFunction | Model | None
     if search is None:
         return True
     return scorer is not None and search == Search("exact") and not _is_endpoint(scorer)
-
-
-def has_pooled(metrics: Sequence[str] | None) -> bool:
-    """Whether a metric is no mean over users, so that counts cannot give it."""
-    known = [name.lower() for name in metrics or ()]
-    return any(METRICS[name].pooled for name in known if name in METRICS)
 
 
 def _is_endpoint(scorer: ScoringFunction | Model | None) -> bool:

@@ -17,7 +17,7 @@ from fairrec.metrics.covariates import counted_covariates
 from fairrec.metrics.measured import Measured, tied_lists
 from fairrec.report.audit_result import AuditResult
 from fairrec.result.folder import audit_run
-from fairrec.result.metric_result import DescribedMetric, describe_metrics, describe_pooled
+from fairrec.result.metric_result import DescribedMetric, describe_metrics
 from fairrec.result.summary import audit_summary, given_part
 from fairrec.result.tables import group_table, per_user_table
 from fairrec.search.loop import Searched
@@ -61,25 +61,21 @@ def build_result(
     progress("reporting")
     standing = assess_conclusiveness(measured, expected, missing, options.max_undefined)
     found = describe_metrics(analysis, standing)
-    wanted = measurement.wanted
-    pooled = () if inputs is None else describe_pooled(wanted, inputs, grouping, options.top)
     summary = audit_summary(
         described,
         analysis,
         found,
-        pooled,
         missing,
-        analyse_ratios(measured, grouping, options, wanted),
+        analyse_ratios(measured, grouping, options),
         searched,
         given_part(described, analysis, _no_longer(analysis)),
         () if inputs is None else _differing(inputs, analysis, found),
-        wanted=wanted,
         command=command,
         about=about,
     )
     return AuditResult(
         summary.model_copy(update={"catalogue": measurement.catalogue}),
-        group_table(analysis, found, pooled),
+        group_table(analysis, found),
         None if inputs is None else per_user_table(inputs, measured),
         audit_run(
             described.tables,

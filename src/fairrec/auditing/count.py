@@ -112,7 +112,6 @@ def run_count(
     if engine.engine == "local" and not is_large(predictions, tables, most_rows(most)):
         progress("reading")
         inputs, wanted = read_inputs(predictions, tables, reserved=RESERVED_NAMES, max_memory=most)
-        refuse_pooled(wanted)
         measured = measure_everyone(inputs, wanted, engine.n_threads, progress)
         if options.make_levels is not None:
             own |= _written_levels(options.make_levels, measured)
@@ -214,11 +213,9 @@ class CountPart:
 
     def read(self, part: Part) -> tuple[AuditInputs, tuple[MetricAtK, ...]]:
         """The tables of a part, and the metrics."""
-        inputs, wanted = read_inputs(
+        return read_inputs(
             **part.tables, **self.options, reserved=self.reserved, has_scores=self.model is None
         )
-        refuse_pooled(wanted)
-        return inputs, wanted
 
 
 def count_in_parts(
@@ -301,14 +298,4 @@ def _refuse_own(names: Sequence[str]) -> None:
             raise InputError(
                 f"Metric '{plain(name)}' is your own, and the workers do not know it. Leave out "
                 f"{spell('engine')}, or measure it first and give it as {spell('values')}."
-            )
-
-
-def refuse_pooled(wanted: Sequence[MetricAtK]) -> None:
-    """An error for a metric that is no mean over users, which counts do not tell."""
-    for metric in wanted:
-        if metric.metric.pooled:
-            raise InputError(
-                f"{metric.name} is no mean over users, so it cannot be told from counts of them. "
-                f"Name one that is, such as {spell('metrics', ['auc'])}"
             )

@@ -106,7 +106,7 @@ def measure_by_search(
     options: AuditOptions,
 ) -> tuple[Measured, Searched]:
     """The values of the users that a searcher asks for, and how they came to be scored."""
-    metrics = require_means(metrics)
+    metrics = tuple(metrics)
     budget = how.make_budget(grouping)
     model, identity, faults = as_model(scorer), how.scorer_identity, {}
     proxy = None
@@ -208,15 +208,3 @@ class _Pace:
             faults = f", {n_faults:,} fault{'s' if n_faults != 1 else ''}" if n_faults else ""
             pace = f" ({number(rate)} users/s{faults})"
         self._progress(f"{self._stage}{pace}", self._free + paid, self._most)
-
-
-def require_means(metrics: Sequence[MetricAtK]) -> tuple[MetricAtK, ...]:
-    """The metrics, all of which must be means over users."""
-    for metric in metrics:
-        if metric.metric.pooled:
-            raise InputError(
-                f"Metric '{metric.name}' is no mean over users, so a search cannot look for it. "
-                f"Name one that is, such as {spell('metrics', ['auc'])}, or audit a table of "
-                "scores without a search."
-            )
-    return tuple(metrics)

@@ -9,7 +9,6 @@ import numpy as np
 
 from fairrec.core.arrays import FloatArray, IntArray, finite_or_none
 from fairrec.core.audit_options import LEAST_USERS, AuditOptions
-from fairrec.core.errors import InputError
 from fairrec.core.redact_paths import redact_command
 from fairrec.core.version import __version__
 from fairrec.counterfactuals.ledgers import ScoredValues
@@ -69,12 +68,6 @@ class Changes:
 
 def with_affected(wanted: Sequence[MetricAtK]) -> tuple[MetricAtK, ...]:
     """The metrics of the options, those of two lists first, with `affected` among them."""
-    for metric in wanted:
-        if metric.metric.pooled:
-            raise InputError(
-                f"Metric '{metric.name}' is a value of a group and changes for no user by itself. "
-                "Leave it out."
-            )
     both = [metric for metric in wanted if is_of_both(metric)]
     if not any(metric.metric.name == AFFECTED for metric in both):
         k = max((metric.k or 0 for metric in both or wanted), default=0) or DEFAULT_K

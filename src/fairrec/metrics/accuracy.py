@@ -134,16 +134,8 @@ def auc_per_user(lists: RankedLists) -> FloatArray:
     return values
 
 
-@metric(
-    "pooled_auc",
-    needs=("labels", "candidates"),
-    bounds=(0, 1),
-    pooled=True,
-    ratio_scale=False,
-    called="ranking quality",
-)
 def pooled_auc(scores: FloatArray, labels: FloatArray) -> float:
-    """AUC over the pooled candidates of a group; no mean over users.
+    """AUC over the candidates of several users together, as the FairRec paper has it.
 
     Undefined where all candidates of the group are relevant, or none is.
     """

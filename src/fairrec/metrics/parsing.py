@@ -79,16 +79,6 @@ class MetricAtK:
         refuse(bool(is_beyond.any()), f"has values outside its bounds {low:g} to {high:g}")
         return values
 
-    def compute_pooled(self, scores: FloatArray, labels: FloatArray) -> float:
-        """The value of a pooled metric for one group's candidates, NaN where undefined."""
-        value = np.asarray(self.metric.compute(scores, labels))
-        if value.shape or value.dtype.kind not in "biuf" or np.isinf(value):
-            raise MetricError(
-                f"Metric '{self.metric.name}' returned {value!r}. Return one number for a group, "
-                "NaN where undefined."
-            )
-        return float(value)
-
 
 def parse_metric(text: str, side: Side = "users") -> MetricAtK:
     """`ndcg@10` as asked for, in any case; a metric with a cut-off and no `@k` gets the default.

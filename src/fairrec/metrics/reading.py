@@ -45,7 +45,7 @@ _BY_DEFAULT = {
 _OF_RECOMMENDATIONS = ("recall", "ndcg", "mrr")
 """The metrics of labels where held-out interactions are given."""
 DEEPEST = 10
-_COUNTING = ("auc", "pooled_auc", "mrr", "hit", "recall", "precision", "map")
+_COUNTING = ("auc", "mrr", "hit", "recall", "precision", "map")
 """Metrics to which an item is relevant or not, whatever its label above 0."""
 
 

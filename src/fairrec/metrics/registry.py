@@ -38,8 +38,7 @@ class Metric:
     Parameters
     ----------
     name : without the cut-off
-    compute : `(lists)` or `(lists, k)` -> one float per user, NaN where undefined; of a pooled
-        metric `(scores, labels)` of a group's candidates -> one float; of a metric of items
+    compute : `(lists)` or `(lists, k)` -> one float per user, NaN where undefined; of items
         `(shown)` or `(shown, k)` -> what each received, and what it was due
     higher_is_better : None where neither end is better
     needs : the data it cannot do without
@@ -47,7 +46,6 @@ class Metric:
     called : what it measures, in two or three words; its name where nothing is said
     has_cutoff : whether it takes `@k`
     bounds : the range of its values, where it has one
-    pooled : a value of a whole group that is no mean over users
     ratio_scale : whether 0 is none of it, so that a value may be so many percent of another; None
         where the range of its values tells
     takes : what stands in brackets behind it; `compute` has it as `of`
@@ -61,7 +59,6 @@ class Metric:
     definition: str
     has_cutoff: bool
     bounds: tuple[float, float] | None = None
-    pooled: bool = False
     called: str = ""
     ratio_scale: bool | None = None
     takes: Asked = ""
@@ -110,7 +107,6 @@ def metric(
     higher_is_better: bool | None = True,
     needs: Need | tuple[Need, ...] = "labels",
     bounds: tuple[float, float] | None = None,
-    pooled: bool = False,
     ratio_scale: bool | None = None,
     called: str = "",
     takes: Asked = "",
@@ -142,8 +138,6 @@ def metric(
 
     def register(function: F) -> F:
         has_cutoff = "k" in inspect.signature(function).parameters
-        if pooled and has_cutoff:
-            raise MetricError(f"Metric '{name}' is pooled, so it can have no cut-off k.")
         OF_SIDE[side].add(
             name,
             Metric(
@@ -154,7 +148,6 @@ def metric(
                 definition=(inspect.getdoc(function) or "").partition("\n")[0],
                 has_cutoff=has_cutoff,
                 bounds=bounds,
-                pooled=pooled,
                 ratio_scale=ratio_scale,
                 called=called,
                 takes=takes,

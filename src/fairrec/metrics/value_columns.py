@@ -124,6 +124,4 @@ def metric_of_change(metric: MetricAtK) -> MetricAtK:
 
 def _looked_up(metric: Metric) -> Metric:
     compute = values_named(metric.name)
-    return replace(
-        metric, compute=compute, needs=frozenset(), has_cutoff=False, pooled=False, takes=""
-    )
+    return replace(metric, compute=compute, needs=frozenset(), has_cutoff=False, takes="")

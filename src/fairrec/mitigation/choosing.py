@@ -34,23 +34,13 @@ from fairrec.result.tables import RESERVED
 
 @dataclass(frozen=True, slots=True)
 class TargetSplit:
-    """Users and targets to choose by, those held out to report on, and all lists to re-rank.
-
-    Parameters
-    ----------
-    wanted : all metrics; those that are means over users are `metrics`
-    """
+    """Users and targets to choose by, those held out to report on, and all lists to re-rank."""
 
     choosing: AuditInputs
     reported: AuditInputs
     everyone: AuditInputs
     protocol: Literal["validation targets", "halves of the users"]
-    wanted: tuple[MetricAtK, ...]
-
-    @property
-    def metrics(self) -> tuple[MetricAtK, ...]:
-        """Those that are means over users."""
-        return tuple(metric for metric in self.wanted if not metric.metric.pooled)
+    metrics: tuple[MetricAtK, ...]
 
 
 def read_split(

@@ -146,7 +146,7 @@ def run_mitigation(
     split = read_split(
         predictions, validation, replace(sources, metrics=names), options.seed, options.max_memory
     )
-    audit = partial(audit_inputs, wanted=split.wanted, options=options, about=about)
+    audit = partial(audit_inputs, wanted=split.metrics, options=options, about=about)
 
     def find_groups() -> list[Group]:
         # of the target alone: other metrics do not choose, and would make it harder to find any

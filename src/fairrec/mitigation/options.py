@@ -78,14 +78,10 @@ class MitigationOptions(Options):
     ] = 0.02
 
     def __post_init__(self) -> None:
+        from fairrec.metrics import parse_metric
         from fairrec.mitigation.reranker import RERANKERS
 
-        target = self.target
-        if target.metric.pooled:
-            raise InputError(
-                f"Metric '{target.name}' is no mean over users, so its change cannot be tested. "
-                "Name one that is, such as auc."
-            )
+        parse_metric(self.metric)
         RERANKERS[self.reranker_name]
 
     @property

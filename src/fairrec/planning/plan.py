@@ -139,9 +139,8 @@ def plan_for(
         rows = np.flatnonzero(find_positions(everyone.keys, keys) >= 0)
     attributes = everyone.attributes(rows)
     grouping = build_grouping(attributes, how)
-    tested = [metric for metric in wanted if not metric.metric.pooled]
-    spread = estimate_spread(assumed, pilot, tested, how.tolerance)
-    outlook = Outlook(tested, grouping, how, spread)
+    spread = estimate_spread(assumed, pilot, wanted, how.tolerance)
+    outlook = Outlook(wanted, grouping, how, spread)
     read = opened if pilot is None else {**opened, "pilot": pilot}
     facts = PlanFacts(
         fairrec_version=__version__,

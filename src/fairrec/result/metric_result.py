@@ -10,9 +10,6 @@ import numpy as np
 
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray, finite_or_none
 from fairrec.groups.group import GroupValue
-from fairrec.groups.grouping import Grouping
-from fairrec.inputs.audit_inputs import AuditInputs
-from fairrec.metrics import MetricAtK
 from fairrec.result.metric_schema import (
     Chance,
     Change,
@@ -26,7 +23,6 @@ from fairrec.statistics.findings import (
     best_and_worst,
     describe_findings,
     list_findings,
-    pooled_values,
 )
 from fairrec.statistics.missing import Conclusiveness
 from fairrec.statistics.paired import PairedChanges, change_of_means, change_verdict, paired_change
@@ -198,61 +194,6 @@ def _undecided(i: int, analysis: Analysis) -> tuple[UndecidedGroup, ...]:
 def _group_values(i: int, groups: IntArray, analysis: Analysis) -> tuple[GroupValue, ...]:
     values, support = analysis.estimates.value[i], analysis.moments.n[i]
     return tuple(analysis.grouping.describe(at, values[at], support[at]) for at in groups)
-
-
-@dataclass(frozen=True, slots=True)
-class PooledMetric:
-    """A pooled metric by its names, and its values of the intersections of all attributes.
-
-    Parameters
-    ----------
-    name : of the metric
-    groups, values : where it is defined, positions in the lattice
-    """
-
-    name: str
-    result: MetricResult
-    groups: IntArray
-    values: FloatArray
-
-
-def describe_pooled(
-    metrics: Sequence[MetricAtK], inputs: AuditInputs, grouping: Grouping, top: int
-) -> tuple[PooledMetric, ...]:
-    """The pooled ones among some metrics: intersections of all attributes only, no tests."""
-    found = []
-    for metric in (one for one in metrics if one.metric.pooled):
-        of_all, values = pooled_values(metric, inputs, grouping)
-        is_defined = ~np.isnan(values)
-        groups, values = grouping.full[is_defined], values[is_defined]
-        support = grouping.lattice.n_users[groups]
-        n_undefined = int(grouping.sizes[~is_defined].sum())
-        best, worst = (
-            tuple(grouping.describe(groups[at], values[at], support[at]) for at in end)
-            for end in best_and_worst(metric, values, support.astype(np.float64), top)
-        )
-        result = MetricResult(
-            definition=metric.metric.definition,
-            called=metric.called,
-            higher_is_better=metric.metric.higher_is_better,
-            mean=of_all,
-            n_defined=grouping.n_users - n_undefined,
-            n_undefined=n_undefined,
-            n_groups=len(groups),
-            is_tested=False,
-            gap=float(np.ptp(values)) if len(values) else None,
-            advantaged=best[0] if best else None,
-            disadvantaged=worst[0] if worst else None,
-            most_advantaged=best,
-            most_disadvantaged=worst,
-            chance=None,
-            findings=(),
-            n_significant=0,
-            n_not_listed=0,
-            detectable=(),
-        )
-        found.append(PooledMetric(metric.name, result, groups, values))
-    return tuple(found)
 
 
 def estimate_change(

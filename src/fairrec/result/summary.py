@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, Literal
 
@@ -20,8 +20,7 @@ from fairrec.inputs.formats import checksum
 from fairrec.inputs.notes import CHECK_FIRST
 from fairrec.inputs.tables import Table
 from fairrec.inputs.users import MISSING, Attribute, describe_alike_values
-from fairrec.metrics import MetricAtK
-from fairrec.result.metric_result import DescribedMetric, PooledMetric
+from fairrec.result.metric_result import DescribedMetric
 from fairrec.result.metric_schema import MetricResult
 from fairrec.result.schema import (
     AdjustedCovariate,
@@ -116,14 +115,8 @@ def reader_notes(
     described: InputMetadata,
     analysis: Analysis,
     results: Mapping[str, MetricResult],
-    pooled: Collection[str],
 ) -> tuple[str, ...]:
-    """All that is worth a note about the data and the tests.
-
-    Parameters
-    ----------
-    pooled : names of the metrics that are no mean over users
-    """
+    """All that is worth a note about the data and the tests."""
     said: list[str] = []
     many = described.unit.many
     attributes = described.attributes
@@ -136,12 +129,6 @@ def reader_notes(
         said += attribute.warnings
         alike = "" if attribute.binning else describe_alike_values(attribute.name, attribute.values)
         said += [alike] if alike else []
-    said += [
-        f"{name} is undefined for groups with {results[name].n_undefined:,} {many} in all, whose "
-        "candidates are all relevant or all not"
-        for name in pooled
-        if results[name].n_undefined
-    ]
     if not len(analysis.grouping.full):
         said.append(
             f"no intersection of the {len(attributes)} attributes has "
@@ -314,26 +301,18 @@ def audit_summary(
     described: InputMetadata,
     analysis: Analysis,
     found: Sequence[DescribedMetric],
-    pooled: Sequence[PooledMetric],
     missing: Sequence[MissingUsers],
     ratios: Ratios,
     searched: Searched | None,
     given: Adjustment | None = None,
     covariates: tuple[Confounder, ...] = (),
     *,
-    wanted: Sequence[MetricAtK],
     command: str,
     about: About,
 ) -> AuditSummary:
-    """The content of `result.json`.
-
-    Parameters
-    ----------
-    wanted : all metrics, in the order they were asked for
-    """
+    """The content of `result.json`."""
     options, metrics = analysis.options, analysis.measured.metrics
-    of_pooled = {one.name: one.result for one in pooled}
-    results = {one.name: at.result for one, at in zip(metrics, found, strict=True)} | of_pooled
+    results = {one.name: at.result for one, at in zip(metrics, found, strict=True)}
     return AuditSummary(
         fairrec_version=__version__,
         versions=installed_versions(),
@@ -374,9 +353,9 @@ def audit_summary(
         coverage=coverage(analysis.grouping, options.min_support),
         max_undefined=options.max_undefined,
         missing=tuple(missing),
-        warnings=reader_notes(described, analysis, results, of_pooled),
+        warnings=reader_notes(described, analysis, results),
         search=search_summary(searched, described.n_users),
-        metrics={metric.name: results[metric.name] for metric in wanted},
+        metrics=results,
         ratios=ratios,
     )
 

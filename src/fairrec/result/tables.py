@@ -18,7 +18,7 @@ from fairrec.result.schema import AuditSummary
 from fairrec.statistics.verdict import outcome_names
 
 if TYPE_CHECKING:
-    from fairrec.result.metric_result import DescribedMetric, PooledMetric
+    from fairrec.result.metric_result import DescribedMetric
     from fairrec.statistics.analysis import Analysis
 
 
@@ -48,9 +48,7 @@ RESERVED = ("metric", *FACTS, *NUMBERS, *ADJUSTED, *BOUNDED)
 """Names an attribute cannot have beside them in the table."""
 
 
-def group_table(
-    analysis: Analysis, found: Sequence[DescribedMetric], pooled: Sequence[PooledMetric] = ()
-) -> pl.DataFrame:
+def group_table(analysis: Analysis, found: Sequence[DescribedMetric]) -> pl.DataFrame:
     """One row for each metric and eligible group, lowest adjusted p-value first.
 
     What is judged is null where nothing was tested.
@@ -112,9 +110,6 @@ def group_table(
         numbers = {name: column[i, rows] for name, column in columns.items()}
         support = analysis.moments.n[i, rows]
         tables.append(rows_of(metric.name, rows, support, numbers, judged))
-    for one in pooled:
-        support = analysis.grouping.lattice.n_users[one.groups]
-        tables.append(rows_of(one.name, one.groups, support, {"value": one.values}, {}))
     table = pl.concat(tables)
     return table.with_columns(pl.col("n_unknown").cast(pl.Int64)) if bounds else table
 

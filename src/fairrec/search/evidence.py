@@ -198,7 +198,6 @@ class Measure:
 
     Parameters
     ----------
-    metrics : none of them pooled
     candidates : all lists; their scores are not looked at
     ledger : where the scores come from
     threads : worth more than one only for very many lists at once

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from pydantic import BaseModel, Field
 
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray, finite_or_none
-from fairrec.core.errors import InputError
 from fairrec.groups.grouping import Grouping
 from fairrec.groups.lattice import members
-from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.users import Value
 from fairrec.metrics import MetricAtK
 from fairrec.metrics.direction import badness, harm
@@ -297,42 +295,3 @@ def best_and_worst(
     worst, best = np.lexsort((-support, -bad)), np.lexsort((-support, bad))
     worst = worst[bad[worst] > bad.min()][:n]
     return best[(bad[best] < bad.max()) & ~np.isin(best, worst)][:n], worst
-
-
-def pooled_values(
-    metric: MetricAtK, inputs: AuditInputs, grouping: Grouping
-) -> tuple[float, FloatArray]:
-    """The value of everyone's candidates, and of those of the intersections of all attributes."""
-    candidates = inputs.candidates
-    assert candidates.labels is not None
-    of_all = metric.compute_pooled(candidates.scores, candidates.labels)
-    if np.isnan(of_all):
-        raise InputError(
-            f"Metric '{metric.name}' is undefined: all candidates are relevant, or none is. "
-            "Fix the labels or leave the metric out."
-        )
-    is_large = grouping.cells.n_users >= grouping.min_users
-    per_cell = pooled_per_cell(metric.compute_pooled, inputs, grouping, is_large)
-    return of_all, per_cell[grouping.cell_of_full]
-
-
-def pooled_per_cell(
-    compute: Callable[[FloatArray, FloatArray], float],
-    inputs: AuditInputs,
-    grouping: Grouping,
-    wanted: BoolArray,
-) -> FloatArray:
-    """(n_cells,), the metric of each wanted cell's pool of candidates; NaN for the others."""
-    candidates, cells = inputs.candidates, grouping.cells
-    assert candidates.labels is not None
-    values = np.full(len(cells), np.nan)
-    by_cell = inputs.list_of_user[np.argsort(cells.of_user, kind="stable")]
-    bounds = np.concatenate([[0], np.cumsum(cells.n_users)])
-    for cell in np.flatnonzero(wanted):
-        lists = by_cell[bounds[cell] : bounds[cell + 1]]
-        starts, stops = candidates.offsets[lists], candidates.offsets[lists + 1]
-        rows = np.concatenate(
-            [np.arange(start, stop) for start, stop in zip(starts, stops, strict=True)]
-        )
-        values[cell] = compute(candidates.scores[rows], candidates.labels[rows])
-    return values

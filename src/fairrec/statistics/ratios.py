@@ -23,7 +23,7 @@ from fairrec.core.audit_options import AuditOptions
 from fairrec.core.threads import map_in_threads
 from fairrec.groups.grouping import Grouping, Partition
 from fairrec.inputs.users import Value
-from fairrec.metrics import Metric, MetricAtK
+from fairrec.metrics import Metric
 from fairrec.metrics.measured import Measured
 from fairrec.statistics.inequality import gini
 from fairrec.statistics.intervals import Interval, score_interval
@@ -159,7 +159,6 @@ WhyNot = Literal[
     "all values are 0",
     "neither end is better",
     "lower is better",
-    "it is no mean",
     "items compete for places",
 ]
 
@@ -224,7 +223,7 @@ class MetricRatios(BaseModel, frozen=True, extra="forbid"):
     gini: float | None = Field(
         default=None,
         description="Gini index of the values of all users, 0 where all have the same; null where "
-        "values are negative or all 0, not all users are scored, or it is no mean over users",
+        "values are negative or all 0, or not all users are scored",
     )
 
 
@@ -237,15 +236,8 @@ class Ratios(BaseModel, frozen=True, extra="forbid"):
     metrics: dict[str, MetricRatios]
 
 
-def analyse_ratios(
-    measured: Measured, grouping: Grouping, options: AuditOptions, wanted: Sequence[MetricAtK]
-) -> Ratios:
-    """Ratios and inequality of every metric, by each attribute and each pair of attributes.
-
-    Parameters
-    ----------
-    wanted : all metrics, those among them that are no mean over users
-    """
+def analyse_ratios(measured: Measured, grouping: Grouping, options: AuditOptions) -> Ratios:
+    """Ratios and inequality of every metric, by each attribute and each pair of attributes."""
     positions = range(len(grouping.attributes))
     pairs = [] if options.depth == 1 else [*itertools.combinations(positions, 2)]
     has_room = len(pairs) <= MOST_PAIRS
@@ -256,11 +248,10 @@ def analyse_ratios(
         return _metric_ratios(i, measured, grouping, partitions, options.alpha)
 
     found = map_in_threads(analyse, range(len(measured.metrics)), options.n_threads)
-    known = {metric.name: one for metric, one in zip(measured.metrics, found, strict=True)}
-    pooled = MetricRatios(why_no_ratios="it is no mean")
+    names = [metric.name for metric in measured.metrics]
     return Ratios(
         n_pairs_left_out=0 if has_room else len(pairs),
-        metrics={metric.name: known.get(metric.name, pooled) for metric in wanted},
+        metrics=dict(zip(names, found, strict=True)),
     )
 
 

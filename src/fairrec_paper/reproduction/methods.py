@@ -13,6 +13,7 @@ from scipy.stats import mannwhitneyu
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.progress import Progress
 from fairrec.groups.grouping import Grouping
+from fairrec.inputs.ids import gather_lists
 from fairrec.inputs.tables import Table
 from fairrec.inputs.users import read_users
 from fairrec.metrics.accuracy import pooled_auc
@@ -22,7 +23,6 @@ from fairrec.search.loop import BATCH_USERS, search
 from fairrec.search.options import Budget, paper_seconds
 from fairrec.search.searcher import SEARCHERS, hyper_parameters
 from fairrec.search.searchers.swarms import DPSOParameters, observed_positions, uniform_positions
-from fairrec.statistics.findings import pooled_per_cell
 from fairrec.statistics.moments import group_moments
 from fairrec.statistics.permutation import (
     Permuted,
@@ -100,11 +100,19 @@ def _test_gaps(subject: Subject, space: Grouping, permutations: int) -> list[Row
 
 def _pooled(subject: Subject, space: Grouping) -> Row:
     """The AUC of the pooled rows of a group, as the paper's tables have it; untested."""
-    candidates = subject.scored.candidates
+    inputs, cells = subject.scored, space.cells
+    candidates = inputs.candidates
     assert candidates.labels is not None
-    is_large = space.cells.n_users >= space.min_users
-    per_cell = pooled_per_cell(pooled_auc, subject.scored, space, is_large)
-    known = per_cell[~np.isnan(per_cell)]
+    by_cell = inputs.list_of_user[np.argsort(cells.of_user, kind="stable")]
+    per_cell = []
+    for lists in np.split(by_cell, np.cumsum(cells.n_users)[:-1]):
+        if len(lists) >= space.min_users:
+            scores, labels = (
+                gather_lists(row, candidates.offsets, lists)
+                for row in (candidates.scores, candidates.labels)
+            )
+            per_cell.append(pooled_auc(scores, labels))
+    known = np.array(per_cell)[~np.isnan(per_cell)]
     mean = pooled_auc(candidates.scores, candidates.labels)
     gap = float(np.ptp(known)) if len(known) else None
     return {"metric": POOLED, "mean": mean, **_UNKNOWN, "gap": gap}
