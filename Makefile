@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test test-slow size check docs bench coverage torture lowest lock release clean
+.PHONY: demo test test-slow size check docs bench coverage lowest lock release clean
 
 # the rooms whose branches are counted, by their own tests alone
 COVERED := core inputs scoring
@@ -61,10 +61,6 @@ coverage: $(VENV)/dev
 	$(BIN)/python -m coverage combine -q
 	for part in '$(OUTPUTS)' '*/inputs/*' '*/scoring/*'; do \
 		$(BIN)/python -m coverage report --include="$$part" --fail-under=95 || exit; done
-
-# every call of the disk fails once, commands are killed at every step, files of every kind are tampered with; two hours
-torture: $(VENV)/dev
-	FAIRREC_TAMPERED=2500 $(BIN)/python -m pytest -n auto -m slow tests/torture
 
 # the lowest versions that pyproject.toml allows; torch is left out, as its wheels take gigabytes
 lowest: $(LOWEST)/ready

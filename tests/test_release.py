@@ -77,47 +77,6 @@ def test_the_archives_hold_the_package_the_licences_and_nothing_else(tracked, tm
     release.refuse_other_contents(wheel, tracked)
 
 
-def test_a_file_that_is_there_twice_or_is_a_link_is_refused(tmp_path):
-    sdist = tmp_path / "fairrec-1.tar.gz"
-    names = sorted(release.expected("sdist", [], "fairrec-1"))
-
-    def refusal(more: str, kind: bytes) -> str:
-        with tarfile.open(sdist, "w:gz") as archive:
-            for name in names if kind == tarfile.REGTYPE else names[1:]:
-                archive.addfile(tarfile.TarInfo(name))
-            odd = tarfile.TarInfo(more)
-            odd.type, odd.linkname = kind, "elsewhere" if kind == tarfile.SYMTYPE else ""
-            archive.addfile(odd)
-        with pytest.raises(SystemExit) as refused:
-            release.refuse_other_contents(sdist, [])
-        return str(refused.value)
-
-    assert f"not expected ['{names[0]}']" in refusal(names[0], tarfile.REGTYPE)
-    assert f"not expected ['{names[0]} (no file)']" in refusal(names[0], tarfile.SYMTYPE)
-
-
-def test_an_sdist_that_is_packed_again_depends_on_content_alone(tmp_path):
-    made = []
-    for turn, names in enumerate((["b", "a"], ["a", "b"])):
-        folder = tmp_path / str(turn)
-        folder.mkdir()
-        for name in names:
-            (folder / name).write_text(name)
-            (folder / name).chmod(0o600 + turn * 0o44)
-        sdist = tmp_path / f"{turn}.tar.gz"
-        with tarfile.open(sdist, "w:gz") as archive:
-            for name in names:
-                archive.add(folder / name, f"x/{name}")
-        before = sdist.read_bytes()
-        release.repack(sdist, 1_700_000_000)
-        made.append((before, sdist.read_bytes()))
-    assert made[0][0] != made[1][0]
-    assert made[0][1] == made[1][1]
-    with tarfile.open(sdist) as archive:
-        assert archive.getnames() == ["x/a", "x/b"]
-        assert {member.mtime for member in archive} == {1_700_000_000}
-
-
 def test_metadata_says_the_licence_the_pythons_and_where_to_look():
     assert PROJECT["license"] == "MIT"
     assert not [one for one in PROJECT["classifiers"] if one.startswith("License")]
@@ -195,16 +154,6 @@ def test_the_bill_of_materials_has_the_version_and_what_is_in_the_script_of_the_
     root = json.loads(file.read_text())["metadata"]["component"]
     assert root["version"] == __version__
     assert "pkg:npm/vega-lite@6.4.1" in [one["purl"] for one in root["components"]]
-
-
-def test_templates_for_issues_are_forms():
-    for file in (ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml"):
-        form = yaml.safe_load(file.read_text())
-        if file.stem == "config":
-            assert form["contact_links"][0]["url"].startswith("https://")
-            continue
-        assert {"name", "description", "body"} <= {*form}
-        assert any(part.get("validations", {}).get("required") for part in form["body"])
 
 
 def test_the_lock_has_the_tested_versions_with_hashes():

@@ -17,13 +17,12 @@ import fairrec
 from fairrec import Engine
 from fairrec.auditing import audit as audit_module
 from fairrec.auditing import count
-from fairrec.auditing.call_repr import audit_call, describe_tables
+from fairrec.auditing.call_repr import audit_call
 from fairrec.auditing.measurement import build_strata
 from fairrec.core.audit_options import About, AuditOptions
 from fairrec.core.errors import InputError
 from fairrec.groups.grouping import EVERYONE
 from fairrec.inputs.partition import open_parts
-from fairrec.inputs.table_options import TableOptions
 from fairrec.metrics import METRICS, metric
 from fairrec.metrics.reading import read_inputs
 from fairrec.search.searcher import SEARCHERS, Task, searcher
@@ -45,7 +44,8 @@ def calls_of(frame: FrameType | None) -> list[str]:
     found = []
     while frame is not None:
         file = frame.f_code.co_filename
-        if file.startswith(PACKAGE) and not file.endswith(("core/threads.py", "choices.py")):
+        beside = ("core/threads.py", "core/options.py", "choices.py")
+        if file.startswith(PACKAGE) and not file.endswith(beside):
             found.append(frame.f_code.co_qualname)
         frame = frame.f_back
     return found[::-1]
@@ -160,23 +160,6 @@ def test_everything_that_changes_a_number_is_told():
     assert "threads" not in said
 
 
-def test_tables_go_by_their_names_and_all_that_is_made_of_them_is_told():
-    tables = TableOptions(
-        **{"test": "t.csv", "users": "u.csv", "by": "age:10", "adjust_for": "n"},
-        **{"relevant": "rating>=4", "gain": "rating", "columns": "a=b"},
-    )
-    assert describe_tables(tables, ["auc"]) == [
-        *("predictions", "test=test", "users=users", "by=['age:10']", "adjust_for=['n']"),
-        "metrics=['auc']",
-        "tables=fairrec.Tables(relevant='rating>=4', gain='rating', columns={'a': 'b'})",
-    ]
-    values = TableOptions(values="v.csv", by="age", better="churn=lower", missing_lists="drop")
-    assert describe_tables(values, ["churn"]) == [
-        *("values=values", "by=['age']", "metrics=['churn']"),
-        "tables=fairrec.Tables(missing_lists='drop', better={'churn': 'lower'})",
-    ]
-
-
 @pytest.fixture
 def tasks() -> Iterator[list[Task]]:
     """What the searchers 'plain' and 'guided' were built for; they score everyone."""
@@ -211,17 +194,6 @@ def test_the_history_is_read_only_for_a_searcher_that_uses_the_popularity_proxy(
     audit_by("plain", history=unusable)
     with pytest.raises(InputError, match="item_id"):
         audit_by("guided", history=unusable)
-
-
-def test_the_popularity_proxy_is_computed_only_for_a_searcher_that_uses_it(tasks):
-    # urp needs the history, whoever searches
-    settings = {"history": make_tables().history, "metrics": "auc,urp"}
-    audit_by("plain", **settings)
-    audit_by("guided", **settings)
-    assert [(task.evidence.proxy_variance > 0).tolist() for task in tasks] == [
-        [False, False],
-        [True, True],
-    ]
 
 
 def score(users, items):

@@ -264,12 +264,6 @@ def test_the_call_that_repeats_it_names_what_was_chosen():
     assert [*again.metrics] == ["mrr@8"]
 
 
-def test_notes_in_counts_name_options_as_neither_python_nor_a_shell_spells_them():
-    users = pl.DataFrame({"user_id": range(4), "gender": ["F", "M"] * 2, "clicks": [0, 1, 1, 0]})
-    (note,) = fairrec.count(values=users, by="gender").info.warnings
-    assert note.endswith("Name it: better clicks=higher or lower")
-
-
 @pytest.mark.parametrize(("name", "option"), [("value", "by"), ("level", "adjust_for")])
 def test_an_attribute_with_the_name_of_a_column_of_counts_or_of_the_result_is_refused(name, option):
     users = pl.DataFrame({"user_id": range(40), "plan": ["a", "b"] * 20, name: [1, 2] * 20})

@@ -6,7 +6,6 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import polars as pl
 import pytest
 
@@ -69,19 +68,6 @@ def test_the_first_users_with_candidates_that_fit_into_a_call_are_asked_for():
     # one at least, however long, and no more than a few dozen
     assert first_lists(table([9, 1]), 6)[1].to_list() == ["u0"]
     assert len(first_lists(table([1] * 50), 100)[1]) == MOST_USERS
-
-
-def test_differences_are_the_largest_of_any_pair():
-    n_calls = 0
-
-    def score(user_ids, item_ids):
-        nonlocal n_calls
-        n_calls += 1
-        return np.arange(len(item_ids)) * float(n_calls)
-
-    seen = examined(score, [2, 2])
-    # 0 1 2 3; then 0 2 4 6; then 9 6 3 0 when read backwards; then 0 4 and 0 5
-    assert (seen.again, seen.backwards, seen.alone) == (3, 9, 3)
 
 
 MODULE = """
@@ -148,21 +134,6 @@ def test_what_would_spoil_an_audit_is_a_problem(mode, says, folder, server: Faul
     problems = [line for line in ran.stdout.splitlines() if line.startswith("problem ")]
     assert len(problems) == 1
     assert says in problems[0]
-
-
-def test_without_a_single_candidate_there_is_nothing_to_ask_for(folder, server: FaultyServer):
-    url, tag = server.address("plain")
-    empty = CANDIDATES.with_columns(
-        item_id=pl.lit([], dtype=pl.List(pl.String)), label=pl.lit([], dtype=pl.List(pl.Int64))
-    )
-    empty.write_parquet("empty.parquet")
-    CANDIDATES.explode("item_id", "label").clear().write_parquet("no_rows.parquet")
-    for name in ("empty.parquet", "no_rows.parquet"):
-        ran = run_here("doctor", name, "--endpoint", url, "--protocol", "json")
-        assert ran.code == 2
-        assert ran.stderr.startswith(f"InputError: {name}: ")
-        assert len(ran.stderr.splitlines()) == 1
-    assert server.batches(tag) == []
 
 
 def test_features_and_names_are_those_of_an_audit(folder, server: FaultyServer):

@@ -82,22 +82,6 @@ def test_order_is_a_permutation_within_each_list_and_new_scores_rank_in_it(name)
 
 
 @every_reranker
-def test_list_that_keeps_its_order_keeps_its_scores_to_the_last_digit(name):
-    world = RerankWorld(random_world(np.random.default_rng(8), n_users=60), k=3)
-    order = world.order(name, 0.05)
-    scores = world.lists.scores_in(order)
-    kept = [
-        one
-        for one in range(world.lists.n_lists)
-        if world.part(order, one) == world.part(world.lists.by_score, one)
-    ]
-    assert kept
-    for one in kept:
-        rows = world.rows(one)
-        np.testing.assert_array_equal(scores[rows], world.lists.scores[rows])
-
-
-@every_reranker
 def test_candidates_that_differ_in_nothing_keep_their_order(name):
     alike = [user([1] * 6, [0.5] * 6) for _ in range(3)]
     same_kind = dict.fromkeys(range(20), frozenset("ab"))
@@ -164,15 +148,6 @@ def test_re_ranked_lists_differ_where_there_is_something_to_change(name):
     assert n_changed > 10
 
 
-@pytest.mark.parametrize("name", ["mmr", "popularity_calibrated", "swap"])
-def test_below_the_places_re_ranked_the_order_stays(name):
-    world = RerankWorld(SITUATIONS["random without ties"], k=3)
-    order = world.order(name, 0.7)
-    for one in range(world.lists.n_lists):
-        tail = world.part(order, one)[3:]
-        assert tail == [row for row in world.part(world.lists.by_score, one) if row in tail]
-
-
 @pytest.mark.parametrize("name", ["popularity_calibrated", "swap", "second_opinion"])
 def test_user_without_history_keeps_the_models_order(name):
     world = RerankWorld(SITUATIONS["random without ties"])
@@ -230,15 +205,6 @@ def test_users_outside_the_groups_are_untouched_to_the_last_digit(name):
         after = scores_at(name, strength, tables)
         assert after[~is_chosen].tobytes() == before[~is_chosen].tobytes(), strength
     assert (after[is_chosen] != before[is_chosen]).any()
-
-
-@every_reranker
-def test_each_list_keeps_its_own_scores(name):
-    tables = make_tables(n_users=60)
-    after = tables.predictions.with_columns(new=pl.Series(scores_at(name, 1.0, tables)))
-    # scores are distinct, so none has to give way
-    for _, part in after.group_by("user_id"):
-        assert sorted(part["new"]) == sorted(part["score"])
 
 
 @pytest.mark.parametrize("name", LABEL_FREE)

@@ -188,16 +188,6 @@ def test_searchers_that_draw_lots_draw_others_with_another_seed(name):
 
 
 @every_searcher
-def test_one_group_has_no_gap(name):
-    for others in [0, FEW - 1]:
-        space = space_of([[1] * MANY + [0] * others, [0] * MANY + [2] * others], (2, 3), FEW)
-        assert len(space.full) == 1, others
-        outcome = run(name, space, np.arange(float(MANY + others)))
-        assert outcome.ending == "finished", others
-        assert set(outcome.history.gaps) == {(0.0,)}, others
-
-
-@every_searcher
 def test_no_group_at_all_ends_at_once(name):
     space = space_of([[0, 1, 2]], (3,), FEW)
     outcome = run(name, space, np.arange(3.0))
@@ -214,20 +204,6 @@ def test_two_groups_are_both_found(name):
     assert set(found) <= {0.0, 0.75}
     # four particles that all start in one of them stay there: 1 time in 8
     assert found.count(0.75) >= (30 if name in ("dpso", "pso") else 40)
-
-
-@every_searcher
-def test_equal_values_have_no_gap(name):
-    for depth in [None, 2]:
-        for value in [0.0, 0.1, 1e6]:
-            space = world(depth=depth)
-            outcome = run(name, space, np.full((2, space.n_users), value), n_reference=20)
-            assert outcome.ending == "finished", (depth, value)
-            assert np.array(outcome.history.gaps) == approx(0.0, abs=1e-9 * max(value, 1)), (
-                depth,
-                value,
-            )
-            assert len(outcome.history.gaps), (depth, value)
 
 
 @every_searcher
@@ -314,42 +290,6 @@ def test_history_rises_to_the_gap_of_the_complete_groups(name):
                     assert value == approx(
                         means.get(tuple(codes), np.nan), abs=1e-12, nan_ok=True
                     ), (seed, users)
-
-
-@every_searcher
-def test_values_of_an_attribute_may_be_in_any_order(name):
-    for seed in range(3):
-        space = world(seed)
-        values = two_metrics(space, seed)
-        rng = np.random.default_rng(seed)
-        codes = space.cells.codes[:, space.cells.of_user]
-        # with values in between that nobody has
-        labels = [rng.permutation(2 * n)[:n] for n in space.cells.n_values]
-        renamed = space_of(
-            [names[column] for names, column in zip(labels, codes, strict=True)],
-            [2 * n for n in space.cells.n_values],
-            FEW,
-        )
-        outcome = run(name, renamed, values, seed=seed)
-        assert outcome.ending == "finished", seed
-        for metric, own in enumerate(values):
-            exact = exact_gap(space, own)
-            assert 0 < gap_found(outcome, metric) <= exact + 1e-12, seed
-            if name in [*LOOKS_EVERYWHERE, "adaptive"]:
-                assert gap_found(outcome, metric) == approx(exact, abs=0.01 * exact), seed
-
-
-@every_searcher
-def test_only_the_chosen_metrics_are_searched_by(name):
-    space = world()
-    values = two_metrics(space)
-    alone = Recorder(values[1])
-    run(name, space, alone)
-    chosen = Recorder(values)
-    outcome = run(name, space, chosen, metrics=[1])
-    assert chosen.users == alone.users
-    # the other one is found on the way
-    assert gap_found(outcome, 0) > 0
 
 
 @every_searcher

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import ctypes
-import errno
 import os
 import shutil
 import subprocess
@@ -11,7 +10,6 @@ from pathlib import Path
 import numba
 import numpy as np
 import pytest
-from numba.core.caching import IndexDataCacheFile
 
 import fairrec
 from fairrec.core.kernels import kernel
@@ -100,16 +98,6 @@ def test_a_kernel_is_compiled_once_and_kept_on_disk(monkeypatch, tmp_path):
     assert sum(again.stats.cache_misses.values()) == 0
 
 
-def test_a_full_disk_keeps_no_kernel_and_harms_no_result(monkeypatch, tmp_path, caplog):
-    def fail(*_: object) -> None:
-        raise OSError(errno.ENOSPC, "No space left on this device")
-
-    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
-    monkeypatch.setattr("numba.core.caching.IndexDataCacheFile.save", fail)
-    assert kernel(doubled.py_func)(np.array([1.5])).tolist() == [3.0]
-    assert "kernels cannot be kept (No space left on this device)" in caplog.text
-
-
 @pytest.mark.slow
 def test_being_made_ready_loads_what_the_first_call_of_a_kernel_loads():
     code = (
@@ -127,24 +115,3 @@ def test_being_made_ready_loads_what_the_first_call_of_a_kernel_loads():
     subprocess.run(asked, capture_output=True, check=True)
     done = subprocess.run(asked, capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
-
-
-def test_processes_that_compile_for_different_types_at_once_keep_their_code_apart(monkeypatch):
-    def last(values):
-        return values[-1]
-
-    def call_unaware(values):
-        """By a process that has read what is kept before any other wrote."""
-        with monkeypatch.context() as early:
-            early.setattr(IndexDataCacheFile, "_load_index", lambda self: {})
-            return kernel(last)(values)
-
-    whole, halves = np.arange(5), np.arange(5) / 2
-    code = []
-    save = IndexDataCacheFile._save_data
-    with monkeypatch.context() as slow:
-        slow.setattr(IndexDataCacheFile, "_save_data", lambda *args: code.append(args))
-        assert call_unaware(whole) == 4
-    assert call_unaware(halves) == 2
-    save(*code[0])
-    assert kernel(last)(halves) == 2

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from fairrec.core.threads import AHEAD, MOST_PER_CORE, chunks, map_in_threads
+from fairrec.core.threads import AHEAD, chunks, map_in_threads
 
 THREADS = pytest.mark.parametrize("threads", [1, 2, 5])
 
@@ -26,29 +26,6 @@ def test_results_come_in_the_order_of_the_tasks(threads, n_tasks):
 def test_work_is_done_in_several_threads_at_once():
     meeting = threading.Barrier(3, timeout=10)
     assert [*map_in_threads(lambda _: meeting.wait() >= 0, range(3), 3)] == [True] * 3
-
-
-@pytest.mark.parametrize("threads", [10**5, 10**9, 10**21])
-def test_no_more_threads_are_used_than_help(threads, monkeypatch):
-    monkeypatch.setattr("fairrec.core.threads.available_threads", lambda: 2)
-    used, drawn = set(), []
-
-    def work(number: int) -> int:
-        used.add(threading.get_ident())
-        time.sleep(1e-3)
-        return number**2
-
-    def tasks():
-        for number in range(500):
-            drawn.append(number)
-            yield number
-
-    results = map_in_threads(work, tasks(), threads)
-    assert next(results) == 0
-    most = 2 * MOST_PER_CORE
-    assert len(drawn) <= 2 + AHEAD * most
-    assert [*results] == [number**2 for number in range(1, 500)]
-    assert len(used) <= most
 
 
 @THREADS

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import resource
-import shlex
 import shutil
 import signal
 import subprocess
@@ -49,34 +48,6 @@ def ended(
         timeout=600,
         preexec_fn=before,
     )
-
-
-@pytest.mark.parametrize("out", [">/dev/full", ">&-", "2>/dev/full >/dev/full"])
-def test_standard_output_that_nobody_gets_is_one_message(here: Path, out: str):
-    ran = ended("bash", "-c", f"{shlex.join((*COMMAND, 'list', 'metrics'))} {out}", folder=here)
-    assert ran.returncode == 2, ran.stderr
-    said = ran.stderr.splitlines()
-    if "2>" not in out:
-        assert len(said) == 1 and said[0].startswith("OutputError: Standard output ")
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        *(("list", "schema"), ("--help",), (*AUDIT, "--by", "gender"), ("audit", "none")),
-    ],
-)
-def test_a_pipe_that_nobody_reads_any_more_ends_a_command_without_a_word(here: Path, words):
-    # before it prints anything, its reader is gone
-    command = f"{{ sleep 0.5; exec {shlex.join((*COMMAND, *words))}; }}"
-    said = "2>&1" if words[-1] != "gender" else "2>said"
-    line = f"{command} {said} | true; exit ${{PIPESTATUS[0]}}"
-    ran = ended("bash", "-c", line, folder=here)
-    # an error keeps its code, though nobody hears of it
-    code = 2 if words[-1] == "none" else 141
-    assert (ran.returncode, ran.stdout, ran.stderr) == (code, "", "")
-    if said == "2>said":
-        assert "Error" not in (here / "said").read_text()
 
 
 @pytest.mark.parametrize(

@@ -72,18 +72,6 @@ def test_the_table_is_searched_and_filtered(opened: Opened):
     assert len(opened.rows(0)) == 250
 
 
-def test_hovering_a_point_shows_its_group_as_text(opened: Opened):
-    page = opened.page
-    point = page.locator("#chart-0 .mark-symbol path").last
-    point.scroll_into_view_if_needed()
-    page.wait_for_timeout(100)  # scrolling takes a tip away
-    point.hover()
-    page.wait_for_selector("#tip:not([hidden])")
-    shown = page.locator("#tip").inner_text()
-    assert "gender=" in shown or "age=" in shown or "job=" in shown
-    assert re.search(r"users\n[\d,]+\n", shown)
-
-
 def wait_for_rings(opened: Opened, n_rings: int) -> None:
     """Wait until so many groups are ringed in the chart of each metric."""
     for at in (0, 1):
@@ -141,58 +129,6 @@ def test_nothing_is_wider_than_the_screen(opened: Opened, viewport: dict[str, in
     )
     assert wide == []
     assert opened.page.evaluate("document.documentElement.scrollWidth") == viewport["width"]
-
-
-POOR_CONTRAST = """() => {
-  const parse = (text) => {
-    const numbers = (text.match(/[\\d.]+/g) || []).map(Number);
-    const [r, g, b, a = 1] = text.startsWith('color(srgb')
-      ? [...numbers.slice(0, 3).map(n => n * 255), ...numbers.slice(3)] : numbers;
-    return [r, g, b, a];
-  };
-  const over = (top, below) => [0, 1, 2].map(i => top[i] * top[3] + below[i] * (1 - top[3]));
-  const light = (colour) => {
-    const [r, g, b] = colour.slice(0, 3).map(n => n / 255)
-      .map(n => n <= 0.04045 ? n / 12.92 : ((n + 0.055) / 1.055) ** 2.4);
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b + 0.05;
-  };
-  const ground = (part) => {
-    const colour = part ? parse(getComputedStyle(part).backgroundColor) : [255, 255, 255, 1];
-    return colour[3] === 1 ? colour : over(colour, ground(part.parentElement));
-  };
-  const poor = [];
-  const seen = new Set();
-  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
-    const part = node.parentElement;
-    // the numbers on coloured squares are measured by themselves
-    if (!node.textContent.trim() || part.closest('script, style, noscript, option')) continue;
-    if (part.closest(':is(#pair-plot, [data-chart=correlation]) .mark-text.role-mark')) continue;
-    const style = getComputedStyle(part);
-    const isDrawn = part instanceof SVGElement;
-    const below = ground(isDrawn ? part.closest('.plot') : part);
-    const ink = over(parse(isDrawn ? style.fill : style.color), below);
-    const [a, b] = [light(ink), light(below)];
-    seen.add(part);
-    const ratio = Math.max(a, b) / Math.min(a, b);
-    if (ratio < 4.5) poor.push([ratio.toFixed(2), part.tagName, node.textContent.slice(0, 40)]);
-  }
-  return { poor, n: seen.size };
-}"""
-
-
-def test_text_stands_out_in_light_and_dark(opened: Opened):
-    opened.page.locator(".finding button").first.click()
-    axis = "getComputedStyle(document.querySelector('#chart-0 .role-axis-label text')).fill"
-    for scheme in ("dark", "light"):
-        # a change of scheme while the page is open draws the charts again
-        before = opened.page.evaluate(axis)
-        opened.page.emulate_media(color_scheme=scheme)
-        opened.wait(f"{axis} !== '{before}'")
-        opened.draw_everything()
-        found = opened.page.evaluate(POOR_CONTRAST)
-        assert found["poor"] == []
-        assert found["n"] > 500
 
 
 HOSTILE = [

@@ -12,10 +12,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-import fairrec
-from tests.builders import one_each
 from tests.end_to_end.made_results import mitigated, searched
-from tests.end_to_end.opened_page import PHONE, WIDE, Opened, draw_everything
+from tests.end_to_end.opened_page import Opened, draw_everything
 
 KINDS = ("audit", "search", "mitigation")
 AXE = sorted(Path(__file__).parents[2].glob(".axe/axe-*.min.js"))
@@ -43,36 +41,6 @@ def wide(browser: Any, audited: Path) -> Iterator[Opened]:
 
 
 # ---- by finger ----
-
-
-def swipe(opened: Opened, selector: str, distance: int) -> None:
-    """A finger put on the middle of a part and moved up, as the browser itself would tell it."""
-    box = opened.page.locator(selector).bounding_box()
-    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-    tools = opened.context.new_cdp_session(opened.page)
-    tools.send(
-        "Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [{"x": x, "y": y}]}
-    )
-    for step in range(1, 11):
-        point = {"x": x, "y": y - distance * step / 10}
-        tools.send("Input.dispatchTouchEvent", {"type": "touchMove", "touchPoints": [point]})
-        opened.page.wait_for_timeout(16)
-    tools.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
-
-
-def test_a_swipe_on_a_chart_scrolls_the_page_and_leaves_the_chart(browser: Any, audited: Path):
-    opened = Opened(browser, audited, viewport=PHONE, has_touch=True, is_mobile=True)
-    opened.draw_everything()
-    opened.page.locator("#chart-0 .plot").scroll_into_view_if_needed()
-    before, axis = opened.page.evaluate("scrollY"), opened.axis()
-    swipe(opened, "#chart-0 .plot", 200)
-    opened.wait(f"scrollY > {before} + 100")
-    opened.page.mouse.move(100, 300)  # what a drag that never ended would follow
-    opened.page.mouse.move(200, 500)
-    opened.page.wait_for_timeout(100)
-    assert opened.axis() == axis
-    assert opened.complaints == []
-    opened.context.close()
 
 
 # ---- on paper ----
@@ -111,13 +79,6 @@ def test_paper_is_light_and_wide_also_from_a_dark_screen(browser: Any, audited: 
 
 # ---- by keyboard ----
 
-NAMES = """() => [...document.querySelectorAll('a, button')].map(part => [
-  part.tagName + ' '
-    + (part.getAttribute('aria-label') || part.textContent).trim().replace(/\\s+/g, ' '),
-  part.getAttribute('href') || JSON.stringify({...part.dataset, g: part.closest('tr')?.dataset.g})
-    + (part.closest('figure')?.id || '') + part.id,
-])"""
-
 
 def test_the_table_is_passed_with_one_key_and_its_rows_stand_for_points(wide: Opened):
     page = wide.page
@@ -133,33 +94,6 @@ def test_the_table_is_passed_with_one_key_and_its_rows_stand_for_points(wide: Op
     page.locator("#all tbody button").nth(3).focus()
     page.keyboard.press("Enter")
     assert page.locator("#chosen").is_visible()
-
-
-SMALL = """() => [
-  ...document.querySelectorAll('a, button, select, input, summary')
-].filter(part => {
-  const box = (part.closest('label') || part).getBoundingClientRect();
-  const isShown = box.width && box.height && !part.closest('.skip, [hidden]');
-  const isInSentence = part.tagName === 'A' && part.closest('.note, .lead');
-  return isShown && !isInSentence && Math.min(box.width, box.height) < 23.9;
-}).map(part => part.outerHTML.slice(0, 90))"""
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_what_is_named_alike_does_the_same_and_targets_are_large_enough(
-    browser: Any, page_of: dict[str, Path], kind: str
-):
-    for viewport in (PHONE, WIDE):
-        context = browser.new_context(viewport=viewport)
-        page = context.new_page()
-        page.goto(page_of[kind].as_uri())
-        assert page.evaluate(SMALL) == []
-        does: dict[str, set[str]] = {}
-        for name, action in page.evaluate(NAMES):
-            does.setdefault(name, set()).add(action)
-        assert {name: actions for name, actions in does.items() if len(actions) > 1} == {}
-        assert not {"A ", "BUTTON "} & does.keys()
-        context.close()
 
 
 # ---- as CSV ----
@@ -198,32 +132,6 @@ def test_the_rows_that_match_are_downloaded_as_csv(wide: Opened, audited: Path):
     ):
         assert re.fullmatch(r"-?\d[\d.e-]*", row[name]), name
         assert float(row[name]) == pytest.approx(own[column], rel=1e-8), name
-
-
-def test_spreadsheets_run_nothing_of_it_and_lose_nothing(browser: Any, tmp_path: Path):
-    values = ["=cmd|' /C calc'!A0", '"quoted", and\nbroken', "+1", "@x", "子供"]
-    ids = [f"u{i}" for i in range(100)]
-    users = pl.DataFrame({"user_id": ids, "=a": [values[i % 5] for i in range(100)]})
-    result = fairrec.audit(
-        one_each({user: 1 + i % 3 for i, user in enumerate(ids)}),
-        users=users,
-        by=["=a"],
-        metrics="mrr",
-        statistics=fairrec.Statistics(permutations=19),
-        min_support=2,
-    )
-    opened = Opened(browser, result.save(tmp_path) / "report.html", accept_downloads=True)
-    rows = read_download(opened)
-    assert len(rows) == 5
-    shown = opened.page.eval_on_selector_all(
-        "#all tbody button", "all => all.map(b => b.textContent)"
-    )
-    assert {row["group"] for row in rows} == {f"'{text}" for text in shown}
-    for row in rows:
-        for text in row.values():
-            assert not text.startswith(("=", "+1\n", "@")), text
-    assert opened.complaints == []
-    opened.context.close()
 
 
 # ---- axe ----

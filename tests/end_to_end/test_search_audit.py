@@ -22,7 +22,6 @@ from fairrec.search.options import Search
 from fairrec.search.searcher import SEARCHERS
 from tests.builders import numbers_of, without_origin
 from tests.end_to_end.command_line import run_here
-from tests.fairrec_paper.command_line import run_paper
 from tests.grouped_options import group_options
 from tests.worlds import random_world
 
@@ -208,62 +207,11 @@ def test_the_summary_says_what_was_scored_and_found(name):
     assert search.confidence == (0.95 if name == "adaptive" else None)
 
 
-def test_what_is_said_of_all_users_rests_on_those_drawn_at_random():
-    all_drawn, others_too = (
-        Search("random", budget_users=n, reference=share) for n, share in ((60, 1), (200, 0.3))
-    )
-    at_random, result = (audit(one, permutations=0) for one in (all_drawn, others_too))
-    # the same 60 users come first with the same seed
-    drawn = at_random.per_user.filter(pl.col("auc").is_not_null())
-    mean = drawn["auc"].mean()
-    assert drawn.height == result.summary.search.users_reference == 60
-    assert result.metric("auc").mean == at_random.metric("auc").mean == approx(mean, abs=1e-12)
-    everyone_scored = result.per_user["auc"]
-    assert everyone_scored.count() == 200
-    assert everyone_scored.mean() != approx(mean, abs=1e-4)
-    part = result.groups("auc").filter(~pl.col("is_fully_scored"), pl.col("gender") == "M", depth=1)
-    men = drawn.filter(gender="M")
-    assert part["support"].to_list() == [men.height]
-    assert part["value"].to_list() == approx([men["auc"].mean()], abs=1e-12)
-
-
-def brute_ends(result: AuditResult, metric: str, best_first: int) -> list[tuple[Any, ...]]:
-    """Labels, values and users of full intersections with enough values, in order."""
-    groups = [
-        (labels, sum(values) / len(values), len(values))
-        for labels, (n, values) in full_groups(result, metric).items()
-        if len(values) >= MIN_USERS and n == len(values)
-    ]
-    return sorted(groups, key=lambda group: (best_first * group[1], -group[2]))
-
-
 def history_table() -> pl.DataFrame:
     """Two items of each user, the first ones more often."""
     rng = np.random.default_rng(0)
     items = np.concatenate([np.arange(N_ITEMS), rng.integers(0, 30, 2 * N_USERS - N_ITEMS)])
     return pl.DataFrame({"user_id": np.repeat(np.arange(N_USERS), 2), "item_id": items})
-
-
-@pytest.mark.parametrize(("top", "search"), [(50, None), (2, Search("random", budget_users="80%"))])
-def test_top_names_so_many_groups_at_each_end_in_order(top, search):
-    metrics = {"auc": -1, "urp_abs@5": 1}
-    options = {"history": history_table(), "permutations": 0, "top": top}
-    result = audit(search, metrics=list(metrics), **options)
-    for metric, best_first in metrics.items():
-        found = result.metric(metric)
-        for named, order in (
-            (found.most_advantaged, best_first),
-            (found.most_disadvantaged, -best_first),
-        ):
-            expected = brute_ends(result, metric, order)
-            # no group is at both ends
-            assert len(named) == min(top, len(expected) // 2)
-            assert len(expected) > 2
-            for end, (labels, value, n) in zip(named, expected, strict=False):
-                assert (tuple(end.group.values()), end.support) == (labels, n)
-                assert end.value == approx(value, abs=1e-12)
-        assert found.advantaged == found.most_advantaged[0]
-        assert found.disadvantaged == found.most_disadvantaged[0]
 
 
 @pytest.mark.parametrize("name", ["adaptive", "fairas"])
@@ -376,38 +324,3 @@ def test_the_command_gives_the_result_of_the_library(tables: Path):
     assert printed["search"]["hyper_parameters"]["steps"] == 8
     # of the four groups that are scored in full
     assert len(printed["metrics"]["auc"]["most_advantaged"]) == 2
-
-
-def test_a_run_is_asked_for_the_scores_a_search_needs(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    quiet = ("--seed", "1", "--quiet")
-    made = run_paper("synthetic", "--out", "world", "--users", "150", "--items", "80", *quiet)
-    assert made.code == 0, made.stderr
-    trained = run_paper(
-        *("train", "synthetic", "--data", "world", "--model", "wide_deep", "--out", "run"),
-        *("--epochs", "1", "--batch-size", "512", "--hyper", "layers=8,embedding=4", *quiet),
-    )
-    assert trained.code == 0, trained.stderr
-    command = ("audit", "--run", "run", "--permutations", "0", "--format", "json", "--by")
-    options = ("--search", "adaptive", "--ledger", "l.db")
-    plain, everyone, some, others = (
-        json.loads(run_here(*command, "gender,age", *more).stdout)
-        for more in (
-            (),
-            (*options, "--reference", "1"),
-            (*options, "--budget-users", "30%"),
-            ("--search", "adaptive", "--budget-users", "30%"),
-        )
-    )
-    assert everyone["metrics"] == plain["metrics"]
-    assert everyone["search"]["users_paid"] == 150
-    assert (some["search"]["users_scored"], some["search"]["users_paid"]) == (45, 0)
-    assert others["search"]["users_paid"] == 45
-    assert others["metrics"] == some["metrics"]
-    # the scores of a run are not those of a table
-    tables = ("--users", "run/users.parquet", "--by", "gender", "--search", "random")
-    scored = run_paper("score", "--run", "run", "--out", "p.parquet", "--quiet")
-    assert scored.code == 0, scored.stderr
-    refused = run_here("audit", "p.parquet", *tables, "--ledger", "l.db")
-    assert refused.code == 2
-    assert "another model" in refused.stderr

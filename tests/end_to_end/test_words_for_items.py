@@ -7,14 +7,11 @@ import re
 from html.parser import HTMLParser
 from typing import Any
 
-import numpy as np
-import polars as pl
 import pytest
 
 import fairrec
 from fairrec.comparison.words import build_comparison_view, comparison_markdown
 from fairrec.core.audited_entity import ITEMS, USERS, Unit
-from fairrec.core.errors import InputError
 from fairrec.report.audit_result import AuditResult
 from fairrec.report.text import model_card, to_markdown
 from fairrec.report.view import build_view
@@ -104,62 +101,6 @@ def test_the_same_audit_of_users_does():
     # or the test above could not fail
     for where, text in everything_said(items_result(USERS)).items():
         assert words_of_users(text) or where == "script", where
-
-
-@pytest.mark.parametrize("unit", ["", "maker_id"])
-def test_an_audit_of_lists_by_their_items_says_so_too(unit: str):
-    rng = np.random.default_rng(1)
-    n_users, n_items = 120, 160
-    items = pl.DataFrame(
-        {
-            "item_id": [f"i{at}" for at in range(n_items)],
-            "kind": ["a" if at % 40 < 10 else "b" for at in range(n_items)],
-            "land": [None if at % 40 > 35 else "x" for at in range(n_items)],
-            "maker_id": [f"m{at % 40}" for at in range(n_items)],
-        }
-    )
-    weights = np.where(items["kind"] == "a", 0.2, 1.0)
-    shown = [
-        rng.choice(n_items, 10, replace=False, p=weights / weights.sum()) for _ in range(n_users)
-    ]
-    of_users = [f"u{at}" for at in range(n_users) for _ in range(10)]
-    lists = pl.DataFrame(
-        {
-            "user_id": of_users,
-            "item_id": [f"i{at}" for at in np.concatenate(shown)],
-            "score": [*range(10, 0, -1)] * n_users,
-        }
-    )
-    hits = lists.filter(pl.col("score").is_in([2, 5])).select("user_id", "item_id")
-    # what no list holds, or the table would be one of hits alone
-    missed = [f"i{np.setdiff1d(np.arange(n_items), one)[0]}" for one in shown]
-    users = [f"u{at}" for at in range(n_users)]
-    test = pl.concat([hits, pl.DataFrame({"user_id": users, "item_id": missed})])
-    result = fairrec.audit(
-        lists,
-        test=test,
-        items=items,
-        tables=fairrec.Tables(side="items", unit=unit),
-        by="kind,land",
-        statistics=fairrec.Statistics(permutations=199),
-    )
-    assert result.summary.unit == (Unit("maker", "makers") if unit else ITEMS)
-    assert result.metrics["exposure@10"].findings
-    n_missing = "4 of 40 makers" if unit else "16 of 160 items"
-    assert f"attribute 'land' is missing for {n_missing}" in result.warnings[0]
-    # what the users of an audit of items wanted is no word about units
-    wanted = re.compile("|".join(re.escape(one.definition) for one in result.metrics.values()))
-    for where, text in everything_said(result).items():
-        assert words_of_users(wanted.sub("", text)) == [], where
-    with pytest.raises(InputError, match=f"No group has 1,000 {result.summary.unit.many}"):
-        fairrec.audit(
-            lists,
-            test=test,
-            items=items,
-            tables=fairrec.Tables(side="items", unit=unit),
-            by="kind",
-            min_support=1000,
-        )
 
 
 def test_a_comparison_of_items_never_speaks_of_users():

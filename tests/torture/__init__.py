@@ -1,1 +1,0 @@
-"""Files of every kind, damaged and tampered with."""
