@@ -11,7 +11,6 @@ import fairrec
 from fairrec.comparison.page import ROWS_SHOWN, change_plot, comparison_page
 from fairrec.comparison.result import AuditDifference, Comparison
 from fairrec.comparison.words import (
-    GROUPS_SHOWN,
     ComparisonView,
     build_comparison_view,
     describe_metric,
@@ -33,18 +32,18 @@ def tone_of(found: Comparison) -> str:
     return view_of(found).answer.tone
 
 
-def test_tables_hold_the_means_the_gaps_the_groups_and_what_else_differs():
+def test_tables_hold_the_means_the_groups_and_what_else_differs():
     found = compared()
     view = view_of(found)
-    first, (everyone,) = view.groups.rows[0], view.everyone.rows
-    assert first[:3] == ("clicks", "plan=free", f"{found.metrics['clicks'].lost[0].support:,}")
-    assert first[-1] == "lost beyond tolerance, behind others"
+    (everyone,) = view.everyone.rows
     assert (everyone[1], everyone[-1]) == ("600", "lost by more than 0.300")
     assert ("model", "als 1", "-") in view.differences.rows
-    for table in (view.everyone, view.groups, view.differences):
+    for table in (view.everyone, view.differences):
         assert all(len(row) == len(table.columns) == len(table.numeric) for row in table.rows)
-    assert len(view.groups.rows) == GROUPS_SHOWN
-    assert view.groups.note.endswith(" more in changes.parquet")
+    first = view.answer.table.blocks[1].rows[0]
+    assert first.label == "plan=free"
+    assert first.cells[0] == f"{found.metrics['clicks'].lost[0].support:,}"
+    assert (first.cells[-1], first.served) == ("lost, behind", "worse")
 
 
 def test_what_rounding_leaves_of_a_change_of_all_is_nothing():
@@ -58,10 +57,8 @@ def test_what_rounding_leaves_of_a_change_of_all_is_nothing():
 
 def test_groups_that_gained_stand_below_those_that_gained_less():
     view = view_of(compared(fall=-1.0))
-    assert view.groups.rows[0][-1] == "inconclusive, behind others"
-    assert view.groups.rows[-1][-1] == "gained"
-    labels = [row.label for row in view.answer.table.blocks[1].rows]
-    assert labels[:2] == ["plan=paid", "plan=free"]
+    rows = [(row.label, row.cells[-1]) for row in view.answer.table.blocks[1].rows]
+    assert rows[:2] == [("plan=paid", "inconclusive, behind"), ("plan=free", "gained")]
 
 
 def test_outside_text_is_on_one_line_and_cut():
@@ -108,8 +105,8 @@ def test_without_a_tolerance_a_group_lost_and_without_a_better_end_it_changed():
     assert tone_of(neutral) == "open"
     counts, *_ = describe_metric(neutral.metrics["clicks"], neutral.summary)
     assert " unlike all others" in counts and "gained" not in counts
-    beyond = view_of(compared(better=""))
-    assert beyond.groups.rows[0][-1] == "changed beyond tolerance, unlike others"
+    row = view_of(compared(better="")).answer.table.blocks[1].rows[0]
+    assert (row.cells[-1], row.served) == ("changed, behind", "differs")
 
 
 def test_the_headline_says_how_many_gained_where_no_group_lost():
@@ -264,7 +261,7 @@ def test_a_comparison_is_printed_and_written(here, tmp_path):
 def test_markdown_and_json_are_printed_where_asked_for(here, tmp_path):
     ran = run_here("compare", "v1", "v2", "--format", "markdown")
     assert ran.stdout.startswith("# FairRec comparison\n\n**On average clicks became worse ")
-    assert "### Groups that changed" in ran.stdout
+    assert "### What else differs" in ran.stdout and "plan=free" in ran.stdout
     ran = run_here("compare", "v1", "v2", "--format", "json", "--tolerance", "clicks=2")
     summary = json.loads(ran.stdout)
     assert summary["metrics"]["clicks"]["tolerance"] == 2

@@ -18,10 +18,9 @@ from fairrec.auditing.saved_audits import (
     resolve_audit,
 )
 from fairrec.comparison.losses import (
-    LOSSES,
+    BEYOND_TOLERANCE,
+    LOST,
     ComparedGroups,
-    ComparedMetric,
-    Loss,
     compare_paired,
     judge_groups,
     worst_loss,
@@ -59,7 +58,7 @@ from fairrec.metrics.value_columns import find_metric
 from fairrec.report.audit_result import AuditResult
 from fairrec.report.words import plural
 from fairrec.result.folder import folder_name
-from fairrec.result.metric_result import estimate_change, estimate_mean_change, gap_change
+from fairrec.result.metric_result import estimate_change, estimate_mean_change
 from fairrec.result.metric_schema import Change, MetricResult
 from fairrec.result.schema import AuditSummary
 from fairrec.result.tables import group_conditions, row_group, sort_by_id
@@ -118,21 +117,12 @@ def compare(
     metrics, tables = {}, []
     for name, side in sides.items():
         results = first.metrics[name], last.metrics[name]
-        about = {
-            "tolerance": None if amounts is None else amounts.in_units(name, results[1].mean),
-            "is_conclusive": all(result.is_conclusive for result in results),
-            "everyone": side.everyone,
-        }
-        found = judge_groups(
-            side.groups,
-            side.conditions["depth"].to_numpy(),
-            results[1].higher_is_better,
-            tolerance=about["tolerance"],
-            is_conclusive=about["is_conclusive"],
-            everyone=None if side.everyone is None else side.everyone.interval,
+        amount = None if amounts is None else amounts.in_units(name, results[1].mean)
+        conditions = side.conditions.rename(attributes)
+        metrics[name], table = compare_metric(
+            name, conditions, side.groups, side.everyone, results, amount
         )
-        tables.append(change_table(name, side.conditions.rename(attributes), found))
-        metrics[name] = metric_comparison(found, tables[-1], results, **about)
+        tables.append(table)
     # a change in a metric without a better end is no harm beside those that have one
     with_end = [one.outcome for one in metrics.values() if one.higher_is_better is not None]
     summary = ComparisonSummary(
@@ -218,11 +208,6 @@ def _sides(
     )
     of_mean = alpha / len(published)
     if shared is None:
-        if not any(groups.is_known.any() for groups in by_means):
-            raise InputError(
-                f"Neither the values of {unit.many} nor intervals of groups are known in both "
-                "audits, so nothing can be compared. Audit both again."
-            )
         return {
             name: _Sides(part.conditions, groups, _mean_change(base, candidate, name, of_mean), 0)
             for (name, part), groups in zip(published.items(), by_means, strict=True)
@@ -255,69 +240,69 @@ def _mean_change(
     return change.model_copy(update=without)
 
 
-def change_table(metric: str, conditions: pl.DataFrame, found: ComparedMetric) -> pl.DataFrame:
-    """One row a group of one metric; those that lost beyond tolerance first.
+def compare_metric(
+    name: str,
+    conditions: pl.DataFrame,
+    groups: ComparedGroups,
+    everyone: Change | None,
+    results: tuple[MetricResult, MetricResult],
+    tolerance: float | None,
+) -> tuple[MetricComparison, pl.DataFrame]:
+    """One metric in both audits, and its table of changes: one row a group, worst first.
 
     Parameters
     ----------
     conditions : one row a group: a text column an attribute, and the depth
+    results : of both audits, base first
     """
-    groups = found.groups
-    numbers = (np.where(np.isinf(values), np.nan, values) for values in groups.numbers)
-    return conditions.select(
-        pl.lit(metric).alias("metric"),
+    higher_is_better = results[1].higher_is_better
+    is_conclusive = all(result.is_conclusive for result in results)
+    found = judge_groups(
+        groups,
+        conditions["depth"].to_numpy(),
+        higher_is_better,
+        tolerance=tolerance,
+        is_conclusive=is_conclusive,
+        everyone=None if everyone is None else everyone.interval,
+    )
+    own = groups.before, groups.after, groups.change, groups.low, groups.high
+    others = groups.difference, groups.difference_low, groups.difference_high
+    table = conditions.select(
+        pl.lit(name).alias("metric"),
         pl.all(),
         pl.Series("support", groups.n.astype(np.int64)),
         *(
-            pl.Series(name, values, nan_to_null=True)
-            for name, values in zip(NUMBERS, numbers, strict=True)
+            pl.Series(column, np.where(np.isinf(values), np.nan, values), nan_to_null=True)
+            for column, values in zip(NUMBERS, (*own, *others), strict=True)
         ),
         pl.Series("is_beyond_chance", groups.is_beyond_chance),
         pl.Series("is_known", groups.is_known),
-        pl.Series("outcome", [LOSSES[at] for at in found.losses], pl.String),
+        pl.Series("outcome", found.losses, pl.String),
         pl.Series("is_behind", found.is_behind),
     )[found.order]
-
-
-_BEYOND: tuple[Loss, ...] = ("lost beyond tolerance", "changed beyond tolerance")
-
-
-def metric_comparison(
-    found: ComparedMetric,
-    table: pl.DataFrame,
-    results: tuple[MetricResult, MetricResult],
-    **about: Any,
-) -> MetricComparison:
-    """One metric in both audits.
-
-    Parameters
-    ----------
-    table : as of `change_table`
-    results : of both audits, base first
-    about : other fields of it
-    """
-    is_lost = pl.col("outcome").is_in([*_BEYOND, "lost", "changed"])
-    is_gained = pl.col("outcome") == "gained"
-    lost, behind, gained = (table.filter(mask) for mask in (is_lost, "is_behind", is_gained))
-    return MetricComparison(
-        **about,
+    lost, behind = table.filter(pl.col("outcome").is_in(LOST)), table.filter("is_behind")
+    n_of = dict(table.group_by("outcome").len().iter_rows())
+    comparison = MetricComparison(
         called=results[1].called,
-        higher_is_better=results[1].higher_is_better,
-        gap=gap_change(*results),
+        higher_is_better=higher_is_better,
+        everyone=everyone,
+        tolerance=tolerance,
+        is_conclusive=is_conclusive,
         outcome=found.outcome,
         n_groups=table.height,
         n_unknown=int((~table["is_known"]).sum()),
         n_lost=lost.height,
-        n_lost_beyond_tolerance=int(lost["outcome"].is_in(_BEYOND).sum()),
+        n_lost_beyond_tolerance=sum(n for loss, n in n_of.items() if loss in BEYOND_TOLERANCE),
         n_behind=behind.height,
-        n_gained=gained.height,
-        n_ruled_out=int(found.is_ruled_out.sum()),
-        n_open=int(found.is_open.sum()),
+        n_gained=n_of.get("gained", 0),
+        n_ruled_out=sum(n_of.get(loss, 0) for loss in ("gained", "no loss", "no change")),
+        n_open=n_of.get("inconclusive", 0),
         certificate=found.certificate,
         lost=_groups(lost),
         behind=_groups(behind),
-        gained=_groups(gained.reverse()),
+        gained=_groups(table.filter(pl.col("outcome") == "gained").reverse()),
     )
+    return comparison, table
 
 
 def _groups(rows: pl.DataFrame) -> tuple[GroupComparison, ...]:

@@ -12,13 +12,12 @@ little and would not hold where some groups vary more than others and changes ar
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 from scipy.special import ndtri, stdtrit
 
-from fairrec.core.arrays import BoolArray, FloatArray, IntArray
+from fairrec.core.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from fairrec.groups.grouping import Grouping
 from fairrec.metrics.direction import harm
 from fairrec.statistics.intervals import CutOffs, Interval, widen_for_unseen
@@ -55,6 +54,8 @@ Beyond tolerance, where that is given. Of a metric or a comparison "gained" mean
 lost and something gained, "no loss" that none of the groups of the fewest attributes lost.
 """
 LOSSES: tuple[Loss, ...] = get_args(Loss)
+BEYOND_TOLERANCE, LOST = LOSSES[:2], LOSSES[:4]
+"""Of a group that lost beyond tolerance, and of any that lost or changed."""
 SHARE = 0.5
 """Of alpha for each of the two: own changes of groups, and their differences from all others."""
 
@@ -85,12 +86,6 @@ class ComparedGroups(NamedTuple):
     difference_high: FloatArray
 
     @property
-    def numbers(self) -> tuple[FloatArray, ...]:
-        """Those that the table of changes has."""
-        own = self.before, self.after, self.change, self.low, self.high
-        return *own, self.difference, self.difference_low, self.difference_high
-
-    @property
     def interval(self) -> Interval:
         """Of the change."""
         return Interval(self.low, self.high)
@@ -116,15 +111,13 @@ class ComparedGroups(NamedTuple):
         return ComparedGroups(*(np.concatenate([mine, its[rows]]) for mine, its in pairs))
 
 
-@dataclass(frozen=True, slots=True)
-class ComparedMetric:
+class JudgedGroups(NamedTuple):
     """What is known about the harm of the candidate in one metric: how much worse than the base.
 
     Parameters
     ----------
-    losses : (n_groups,), a position in LOSSES for each
-    is_ruled_out, is_open : (n_groups,), whether a loss is ruled out, beyond tolerance where
-        that is given, and whether neither that nor a loss is known
+    outcome : of the metric
+    losses : (n_groups,), what is known of each, as text
     is_behind : (n_groups,), groups that lost more, or gained less, than all others; where neither
         end is better, groups that changed otherwise
     order : (n_groups,), positions of the groups: those that lost beyond tolerance, those that
@@ -132,18 +125,11 @@ class ComparedMetric:
         last that surely gained most
     """
 
-    groups: ComparedGroups
     outcome: Loss
-    losses: IntArray
-    is_ruled_out: BoolArray
-    is_open: BoolArray
+    losses: AnyArray
     is_behind: BoolArray
     order: IntArray
     certificate: tuple[CertifiedSize, ...]
-
-    def has(self, *losses: Loss) -> BoolArray:
-        """(n_groups,), groups of which one of these is known."""
-        return np.isin(self.losses, [LOSSES.index(loss) for loss in losses])
 
 
 def compare_paired(
@@ -277,7 +263,7 @@ def judge_groups(
     tolerance: float | None,
     is_conclusive: bool,
     everyone: tuple[float, float] | None = None,
-) -> ComparedMetric:
+) -> JudgedGroups:
     """What is known about the harm of the candidate.
 
     Parameters
@@ -295,13 +281,11 @@ def judge_groups(
     if tolerance is None:
         of_groups[is_certain & (interval.high <= 0)] = WITHIN
     is_gained = groups.is_beyond_chance & groups.is_known & (size < 0)
-    losses = _POSITIONS[higher_is_better is not None][of_groups]
-    losses = np.where(is_gained, LOSSES.index("gained"), losses)
+    names = np.array(_NAMES[higher_is_better is not None])
     is_behind = groups.differs & (harm(np.nan_to_num(groups.difference), higher_is_better) > 0)
     errors = np.divide(size, groups.error, out=np.zeros_like(size), where=groups.error > 0)
-    # what is said of groups of some size is said of all of them
+    # what holds for groups of some size holds for all of them
     is_above = groups.n > groups.n[~groups.is_known].max(initial=0)
-    is_told = is_certain & is_above & (of_groups > WORSE)
     rank = np.where(of_groups > WORSE, np.where(is_behind, OPEN, WITHIN), of_groups)
     position = OPEN
     if len(depth):
@@ -309,24 +293,20 @@ def judge_groups(
         position = outcome_position(worst)
     low, high = interval
     surely = np.where(low > 0, low, np.where(high < 0, high, 0.0))
-    return ComparedMetric(
-        groups=groups,
+    return JudgedGroups(
         outcome=_outcome(position, bool(is_gained.any()), everyone, higher_is_better, tolerance),
-        losses=losses,
-        is_ruled_out=of_groups == WITHIN,
-        is_open=of_groups == OPEN,
+        losses=np.where(is_gained, "gained", names[of_groups]),
         is_behind=is_behind,
         order=np.lexsort((-errors, -surely, rank)),
-        certificate=certificate(groups.n, interval.high, is_told),
+        certificate=certificate(
+            groups.n, interval.high, is_certain & is_above & (of_groups > WORSE)
+        ),
     )
 
 
-_POSITIONS = {
-    has_end: np.array([LOSSES.index(loss) for loss in losses])
-    for has_end, losses in (
-        (True, ("lost beyond tolerance", "lost", "inconclusive", "no loss")),
-        (False, ("changed beyond tolerance", "changed", "inconclusive", "no change")),
-    )
+_NAMES: dict[bool, tuple[Loss, ...]] = {
+    True: ("lost beyond tolerance", "lost", "inconclusive", "no loss"),
+    False: ("changed beyond tolerance", "changed", "inconclusive", "no change"),
 }
 """What BEYOND, WORSE, OPEN and WITHIN are called here, where an end is better and where none is."""
 
@@ -351,7 +331,7 @@ def _outcome(
         of_groups = int(of_mean)
     if of_groups == OPEN:
         return "gained" if has_gained or mean.high[0] < 0 else "inconclusive"
-    return LOSSES[int(_POSITIONS[higher_is_better is not None][of_groups])]
+    return _NAMES[higher_is_better is not None][of_groups]
 
 
 def worst_loss(losses: Sequence[Loss]) -> Loss:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -11,14 +10,13 @@ import polars as pl
 from pydantic import Field
 
 from fairrec.comparison.losses import Loss
-from fairrec.core.atomic_io import put_table
 from fairrec.core.audited_entity import USERS, Unit
 from fairrec.core.errors import plain, unknown_name
 from fairrec.core.files import load_json
-from fairrec.report.audit_result import show_page
-from fairrec.result.folder import COMPARISON, load_table, names_to_replace, write_with_page
-from fairrec.result.metric_schema import Change, GapChange
-from fairrec.result.parts import ID, Part, ResultFile, result_id, save_part
+from fairrec.report.paged_result import PagedResult
+from fairrec.result.folder import COMPARISON, load_table
+from fairrec.result.metric_schema import Change
+from fairrec.result.parts import Part, ResultFile
 from fairrec.result.schema import AuditedModel
 from fairrec.result.tables import as_pandas
 from fairrec.statistics.verdict import CertifiedSize
@@ -103,7 +101,6 @@ class MetricComparison(Part):
         description="how the mean changed, at alpha for all metrics at once; null where nobody has "
         "a value in both"
     )
-    gap: GapChange
     tolerance: float | None = Field(
         description="the tolerance in units of the metric; null where none was set"
     )
@@ -162,11 +159,8 @@ class ComparisonSummary(ResultFile):
     notes: tuple[str, ...] = Field(description="what was not compared, and what to know of it")
 
 
-NAME = COMPARISON.known_by
-
-
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(PagedResult):
     """What became of the groups of one audit in another.
 
     Parameters
@@ -176,6 +170,7 @@ class Comparison:
     is_pandas : whether `groups` gives a frame of pandas, as the audits do
     """
 
+    kind = COMPARISON
     summary: ComparisonSummary
     changes: pl.DataFrame = field(repr=False)
     is_pandas: bool = False
@@ -222,23 +217,10 @@ class Comparison:
             table = table.filter(pl.col("metric") == metric).drop("metric")
         return as_pandas(table) if self.is_pandas else table
 
-    def save(self, folder: str | Path, report: bool = True, force: bool = False) -> Path:
-        """Write `comparison.json`, `changes.parquet` and the page, `report.html`, into a folder.
-
-        A comparison there is replaced as a whole; other files stay.
-
-        Parameters
-        ----------
-        report : whether to write the page
-        force : replace a result of another kind, or files of these names that are of none
-        """
-        folder = Path(folder)
-        names = names_to_replace(COMPARISON, folder, force)
-        id = result_id(self.summary, self.changes)
-        write_with_page(
-            folder, names, id, partial(self._write_files, id=id), self.page if report else None
-        )
-        return folder
+    @property
+    def tables(self) -> dict[str, pl.DataFrame]:
+        """The table of changes."""
+        return {"changes.parquet": self.changes}
 
     def page(self) -> str:
         """Its page as HTML."""
@@ -246,21 +228,9 @@ class Comparison:
 
         return comparison_page(self.summary, self.changes)
 
-    def show(self) -> Path | None:
-        """Show the page below a cell of a notebook; elsewhere write a file and give its path."""
-        return show_page(self.page())
-
-    def to_json(self) -> str:
-        """The content of `comparison.json`."""
-        return self.summary.model_dump_json(indent=2)
-
-    def _write_files(self, part: Path, id: str) -> None:
-        put_table(self.changes, part / "changes.parquet", compression_level=1, metadata={ID: id})
-        save_part(self.summary, part / NAME, id)
-
 
 def load_comparison(folder: Path) -> tuple[ComparisonSummary, pl.DataFrame]:
     """The comparison saved in a folder."""
-    summary = load_json(folder / NAME, ComparisonSummary, "comparison")
+    summary = load_json(folder / COMPARISON.known_by, ComparisonSummary, "comparison")
     changes = load_table(folder / "changes.parquet", summary.id)
     return summary.model_copy(update={"id": ""}), changes

@@ -8,13 +8,13 @@ from typing import Any
 
 import polars as pl
 
-from fairrec.comparison.losses import LOSSES, Loss
+from fairrec.comparison.losses import LOSSES, LOST, Loss
 from fairrec.comparison.result import ComparedAudit, ComparisonSummary, MetricComparison
 from fairrec.core.audited_entity import Unit
 from fairrec.core.errors import plain
 from fairrec.core.options import spell_in
 from fairrec.report.answer import Answer, AnswerTable, Block, Note, Row, Served, Tone
-from fairrec.report.metric_words import USUAL_SIZE, format_gap_p_value
+from fairrec.report.metric_words import USUAL_SIZE
 from fairrec.report.text import write_markdown
 from fairrec.report.view import LONGEST_LINE
 from fairrec.report.words import (
@@ -33,10 +33,6 @@ from fairrec.result.tables import row_group
 from fairrec.statistics.paired import ChangeVerdict
 
 LONGEST_NAME = 120
-GROUPS_SHOWN = 8
-"""Groups in the table of Markdown, over all metrics."""
-_LOST = ("lost beyond tolerance", "lost")
-_CHANGED = ("changed beyond tolerance", "changed")
 _VERDICTS: dict[ChangeVerdict, str] = {
     "improved": "improved",
     "worse": "became worse",
@@ -54,14 +50,12 @@ class ComparisonView:
     ----------
     metrics : a title and sentences about each metric, by its name
     everyone : how the means changed
-    groups : those that lost, are behind all others, or gained
     differences : in what else the audits differ
     """
 
     answer: Answer
     metrics: dict[str, tuple[str, ...]]
     everyone: TableView
-    groups: TableView
     differences: TableView
     reproduce: str
 
@@ -79,7 +73,6 @@ def build_comparison_view(summary: ComparisonSummary, changes: pl.DataFrame) -> 
             for name, one in summary.metrics.items()
         },
         everyone=_everyone(summary),
-        groups=_groups(summary, changes),
         differences=TableView(
             "What else differs", ("what", "base", "candidate"), (False,) * 3, differences
         ),
@@ -92,7 +85,7 @@ def build_comparison_view(summary: ComparisonSummary, changes: pl.DataFrame) -> 
 def comparison_markdown(view: ComparisonView) -> str:
     """A comparison as Markdown."""
     lines = [f"{name}: {'. '.join(texts)}" for name, texts in view.metrics.items()]
-    tables = [one for one in (view.everyone, view.groups, view.differences) if one.rows]
+    tables = [one for one in (view.everyone, view.differences) if one.rows]
     return write_markdown("FairRec comparison", view.answer, lines, tables, view.reproduce)
 
 
@@ -144,7 +137,7 @@ def _alarm(metric: MetricComparison) -> tuple[bool, int]:
 def _tone(summary: ComparisonSummary) -> Tone:
     """How to show the answer: a change where no end is better is no alarm."""
     with_end = [one for one in summary.metrics.values() if one.higher_is_better is not None]
-    if summary.outcome in _LOST or any(one.n_behind for one in with_end):
+    if summary.outcome.startswith("lost") or any(one.n_behind for one in with_end):
         return "found"
     return "clear" if summary.outcome in ("gained", "no loss", "no change") else "open"
 
@@ -305,12 +298,11 @@ _SERVED: dict[str, Served] = {"worse": "worse", "better": "better", "changed": "
 
 def choose_mark(outcome: Loss) -> str:
     """Which way a group changed, where that is shown; else "within"."""
-    if outcome in _CHANGED:
-        return "changed"
-    return "worse" if outcome in _LOST else "better" if outcome == "gained" else "within"
+    marks = {"changed": "changed", "lost": "worse", "gained": "better"}
+    return marks.get(outcome.split()[0], "within")
 
 
-IS_LOST = pl.col("outcome").is_in([*_LOST, *_CHANGED]) | pl.col("is_behind")
+IS_LOST = pl.col("outcome").is_in(LOST) | pl.col("is_behind")
 IS_GAINED = (pl.col("outcome") == "gained") & ~pl.col("is_behind")
 
 
@@ -361,42 +353,19 @@ def group_cells(row: Mapping[str, Any], metric: MetricComparison) -> tuple[str, 
     )
 
 
-def _groups(summary: ComparisonSummary, changes: pl.DataFrame) -> TableView:
-    """Groups that changed, those behind all others and those that lost first."""
-    names = sorted(summary.metrics, key=lambda name: _alarm(summary.metrics[name]))
-    rows = pl.concat([changed_rows(name, changes) for name in names])
-    rows = rows.sort(~pl.col("is_behind"), maintain_order=True)
-    n_more = rows.height - GROUPS_SHOWN
-    return TableView(
-        title="Groups that changed",
-        columns=("metric", *group_columns(summary)),
-        numeric=(False, False, *(True,) * 7, False),
-        rows=tuple(
-            (plain(row["metric"]), *group_cells(row, summary.metrics[row["metric"]]))
-            for row in rows.head(GROUPS_SHOWN).iter_rows(named=True)
-        ),
-        note=f"and {n_more:,} more in changes.parquet" if n_more > 0 else "",
-    )
-
-
 def _everyone(summary: ComparisonSummary) -> TableView:
-    rows = []
-    for name, metric in summary.metrics.items():
-        gap = metric.gap
-        gaps = (
-            number(size) if chance is None else f"{number(size)} ({format_gap_p_value(chance)})"
-            for size, chance in ((gap.before, gap.chance_before), (gap.after, gap.chance_after))
-        )
-        status = describe_loss(metric.outcome, metric.tolerance)
-        rows.append((plain(name), *_change_cells(metric.everyone), *gaps, status))
     many, interval = summary.unit.many, f"{confidence(summary.alpha)} interval"
     return TableView(
-        title=f"All {many}, and the gap between {summary.unit.ends} intersection",
-        columns=(
-            *("metric", many, "before", "after", "change", interval),
-            *("gap before", "gap after", "verdict on groups"),
+        title=f"All {many}",
+        columns=("metric", many, "before", "after", "change", interval, "verdict on groups"),
+        numeric=(False, *(True,) * 5, False),
+        rows=tuple(
+            (
+                plain(name),
+                *_change_cells(metric.everyone),
+                describe_loss(metric.outcome, metric.tolerance),
+            )
+            for name, metric in summary.metrics.items()
         ),
-        numeric=(False, *(True,) * 7, False),
-        rows=tuple(rows),
         note="Intervals hold for all metrics at once.",
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -12,9 +11,9 @@ from pydantic import AwareDatetime, Field
 from fairrec.core.audited_entity import USERS, Unit
 from fairrec.core.files import load_json
 from fairrec.inputs.users import Value
-from fairrec.report.audit_result import show_page
-from fairrec.result.folder import TREND, names_to_replace, write_with_page
-from fairrec.result.parts import Part, ResultFile, result_id, save_part
+from fairrec.report.paged_result import PagedResult
+from fairrec.result.folder import TREND
+from fairrec.result.parts import Part, ResultFile
 from fairrec.statistics.verdict import Outcome
 
 Order = Literal["as given", "made_at", "name"]
@@ -122,11 +121,8 @@ class TrendSummary(ResultFile):
         )
 
 
-NAME = TREND.known_by
-
-
 @dataclass(frozen=True, slots=True)
-class TrendResult:
+class TrendResult(PagedResult):
     """Groups over releases.
 
     Parameters
@@ -134,6 +130,7 @@ class TrendResult:
     summary : the content of `trend.json`
     """
 
+    kind = TREND
     summary: TrendSummary
 
     @property
@@ -146,40 +143,13 @@ class TrendResult:
         """Groups that are worse since a release, and still are in the newest."""
         return self.summary.worse
 
-    def save(self, folder: str | Path, report: bool = True, force: bool = False) -> Path:
-        """Write `trend.json` and the page, `report.html`, into a folder; other files there stay.
-
-        Parameters
-        ----------
-        report : whether to write the page
-        force : replace a result of another kind, or files of these names that are of none
-        """
-        folder = Path(folder)
-        names = names_to_replace(TREND, folder, force)
-        id = result_id(self.summary)
-        write_with_page(
-            folder, names, id, partial(self._write_file, id=id), self.page if report else None
-        )
-        return folder
-
     def page(self) -> str:
         """Its page as HTML."""
         from fairrec.trends.page import trend_page
 
         return trend_page(self.summary)
 
-    def show(self) -> Path | None:
-        """Show the page below a cell of a notebook; elsewhere write a file and give its path."""
-        return show_page(self.page())
-
-    def to_json(self) -> str:
-        """The content of `trend.json`."""
-        return self.summary.model_dump_json(indent=2)
-
-    def _write_file(self, part: Path, id: str) -> None:
-        save_part(self.summary, part / NAME, id)
-
 
 def load_trend(folder: Path) -> TrendSummary:
     """The trend saved in a folder."""
-    return load_json(folder / NAME, TrendSummary, "trend").model_copy(update={"id": ""})
+    return load_json(folder / TREND.known_by, TrendSummary, "trend").model_copy(update={"id": ""})
