@@ -73,12 +73,6 @@ def test_values_of_json_keep_their_types(tmp_path: Path):
     assert table.rows() == [("007", [1, 2], [0.5, 1.0]), ("7", [], [])]
 
 
-def test_a_type_that_shows_in_a_late_line_of_json_is_seen(tmp_path: Path):
-    path = tmp_path / "users.jsonl"
-    path.write_text('{"user_id": 1, "group": 1}\n' * 3000 + '{"user_id": 1, "group": 1.5}\n')
-    assert Table(path, "users").read({"g": "group"})["g"][-1] == 1.5
-
-
 @pytest.mark.parametrize("content", ['{"user_id": 1}\n{"user_id"', "[1, 2]\n", ""])
 def test_json_that_is_cut_short_or_none_is_refused(content: str, tmp_path: Path):
     path = tmp_path / "users.jsonl"
@@ -144,17 +138,6 @@ def test_a_folder_whose_log_says_which_files_belong_to_the_table_is_refused(log,
         Table(tmp_path / "recs", "users")
 
 
-def test_a_column_that_folders_name_may_stand_in_the_files_too(tmp_path: Path):
-    rows = [(user, item, -item, item == user % 3) for user in range(6) for item in range(3)]
-    recs = pl.DataFrame(rows, ["user_id", "item_id", "score", "label"], orient="row")
-    recs = recs.with_columns(pl.col("label").cast(pl.Int8))
-    # as Polars writes them
-    recs.write_parquet(tmp_path / "recs", partition_by="label", mkdir=True)
-    users = pl.DataFrame({"user_id": range(6), "g": ["a", "b"] * 3})
-    expected = numbers_of(audit(recs, users, "g"))
-    assert numbers_of(audit(tmp_path / "recs", users, "g")) == expected
-
-
 @pytest.mark.parametrize("second", [{"item": [1]}, {"user_id": [1], "b": [1]}, {"user_id": ["a"]}])
 def test_parts_that_differ_are_refused(second, tmp_path):
     for day, columns in enumerate(({"user_id": [1]}, second), 1):
@@ -205,15 +188,6 @@ def test_utf_16_is_refused(tmp_path):
         Table(tmp_path / "users.csv", "users")
 
 
-def test_a_compressed_file_that_is_cut_short_is_refused(tmp_path: Path):
-    content = "".join(f"{user},{user * 7919 % 1000}\n" for user in range(20_000))
-    for ending, compress in ((".gz", gzip.compress), (".zst", _zstd)):
-        path = tmp_path / f"users.csv{ending}"
-        path.write_bytes(compress(f"user_id,group\n{content}".encode())[:-2000])
-        with pytest.raises(InputError, match=rf"users\.csv\{ending}: cannot be read as CSV"):
-            Table(path, "users").read({"user_id": "user_id"})
-
-
 @pytest.mark.parametrize("write", [pl.DataFrame.write_parquet, pl.DataFrame.write_ipc])
 def test_a_file_that_is_cut_short_is_refused_by_name(tmp_path, write):
     ending = "parquet" if write is pl.DataFrame.write_parquet else "arrow"
@@ -240,10 +214,3 @@ def test_a_table_is_its_rows_under_the_name_of_the_whole(tmp_path: Path):
         table.read({"user_id": "user_id"})
     pl.DataFrame({"user_id": []}).write_parquet(tmp_path / "rows.parquet")
     assert Table(table.row_slice, "predictions").read({"user_id": "user_id"}).height == 0
-
-
-def test_user_ids_are_text_where_the_whole_table_says_so(tmp_path: Path):
-    ids = pl.Series(["1.0", "2"])
-    as_numbers = Table(piece(tmp_path), "test").user_keys(ids)
-    as_text = Table(piece(tmp_path, is_text=True), "test").user_keys(ids)
-    assert (as_numbers.to_list(), as_text.to_list()) == ([1, 2], ["1.0", "2"])

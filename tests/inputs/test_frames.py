@@ -24,7 +24,7 @@ from fairrec.core.errors import InputError
 from fairrec.inputs.frames import PandasFrame, open_frame
 from fairrec.inputs.tables import Table
 from fairrec.inputs.users import read_users
-from tests.builders import as_lists, audit, make_tables, numbers_of, one_each, values_of
+from tests.builders import as_lists, audit, make_tables, numbers_of, one_each
 
 ROOT = Path(__file__).parents[2]
 ONE = uuid.UUID(int=1)
@@ -199,15 +199,6 @@ def test_a_frame_of_pandas_gives_the_same_result():
         assert numbers_of(result) == numbers_of(expected)
 
 
-def test_recommendations_as_arrays_are_one_row_a_user():
-    """As `implicit` gives them: one row of ids and one of scores a user."""
-    ids, scores = np.array([[0, 1, 2], [2, 0, 1]]), np.array([[3.0, 2, 1], [3, 2, 1]])
-    frame = pd.DataFrame({"user_id": ["a", "b"], "item_id": [*ids], "score": [*scores]})
-    frame["label"] = [[0, 1, 0], [1, 0, 0]]
-    users = pd.DataFrame({"user_id": ["a", "b"], "group": ["x", "y"]})
-    assert values_of(audit(frame, users, "group"), "mrr@5", ["a", "b"]) == [1 / 2, 1]
-
-
 def test_cut_numbers_are_attributes_in_their_order():
     users = pd.DataFrame({"user_id": ["a", "b", "c"], "age": pd.cut([150, 50, 5], BREAKS)})
     attribute = read_users(Table(users, "users"), ["age"]).attributes(np.arange(3))[0]
@@ -262,7 +253,6 @@ def test_two_columns_of_one_name_are_refused():
 
 OF_AUDITS = [
     test_a_frame_of_pandas_gives_the_same_result,
-    test_recommendations_as_arrays_are_one_row_a_user,
     test_cut_numbers_are_attributes_in_their_order,
     test_an_index_with_a_name_is_a_column,
     test_an_index_without_a_name_is_named_in_the_remedy,

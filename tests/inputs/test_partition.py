@@ -211,28 +211,6 @@ def test_users_whose_ids_might_be_the_same_are_told_apart(tmp_path: Path):
         assert whole["gender"].to_list() == ["M", "F"]
 
 
-def test_attributes_have_the_codes_of_all_audited_users_in_every_part(tmp_path: Path):
-    paths = made(tmp_path, 8, "together")
-    tables = {"predictions": paths["candidates"], "users": paths["users"]}
-    inputs, _ = read_inputs(**tables, by=BY, metrics=["auc"])
-    with open_parts(**tables, by=BY, metrics=["auc"], n_rows=3) as parts:
-        assert len(parts) > 4
-        assert [one.audited.values for one in parts.attributes] == [
-            a.values for a in inputs.attributes
-        ]
-        assert [one.audited.n_missing for one in parts.attributes] == [
-            a.n_missing for a in inputs.attributes
-        ]
-        counts = [np.zeros(len(one.audited.values), dtype=int) for one in parts.attributes]
-        for part in parts:
-            mine, _ = read_inputs(**part.tables, by=BY, metrics=["auc"])
-            for at, attribute in enumerate(mine.attributes):
-                assert attribute.values == parts.attributes[at].audited.values
-                counts[at] += np.bincount(attribute.codes, minlength=len(counts[at]))
-    for count, attribute in zip(counts, inputs.attributes, strict=True):
-        assert count.tolist() == np.bincount(attribute.codes).tolist()
-
-
 def test_more_users_than_rows_make_parts_of_their_own(tmp_path: Path):
     values = pl.DataFrame({"user_id": [5, 3], "churn": [0.5, 1.0]})
     values.write_parquet(tmp_path / "values.parquet")
@@ -276,21 +254,6 @@ def changed(tmp_path: Path, paths: dict[str, Path], **columns: pl.Expr) -> dict[
     at = tmp_path / "changed.parquet"
     pl.read_parquet(paths["candidates"]).with_columns(**columns).write_parquet(at)
     return {"predictions": at, "users": paths["users"]}
-
-
-def at_row(row: int, value: Any, column: str) -> pl.Expr:
-    return pl.when(pl.int_range(pl.len()) == row - 1).then(value).otherwise(column).alias(column)
-
-
-@pytest.mark.parametrize(
-    ("column", "value"),
-    [("score", float("nan")), ("score", None), ("user_id", None), ("item_id", None), ("label", -1)],
-)
-def test_what_is_wrong_in_a_row_is_told_but_for_its_number(tmp_path, column, value):
-    paths = made(tmp_path, 12, "together")
-    broken = {column: at_row(30, pl.lit(value), column)}
-    whole, by_parts = refusals(changed(tmp_path, paths, **broken), by=["gender"])
-    assert whole.replace(", row 30", "") == by_parts
 
 
 def test_what_all_rows_would_have_to_be_is_refused_once_all_parts_are_seen(tmp_path: Path):
@@ -433,12 +396,6 @@ def test_rows_of_parquet_and_bytes_of_text_take_room_and_tables_in_memory_take_n
     assert estimate_bytes(Table(ROWS, "predictions")) == 0
 
 
-def test_a_list_is_more_than_one_row(tmp_path):
-    lists = pl.DataFrame({"user_id": [1, 2], "item_id": [[*range(500)], [*range(500)]]})
-    table = stored(tmp_path, "lists.parquet", lists)
-    assert estimate_bytes(table) == 160 + 6 * (tmp_path / "lists.parquet").stat().st_size
-
-
 def test_files_that_cannot_fit_are_refused_by_their_names(tmp_path):
     most = ALWAYS + 100_000
     refuse_large({"predictions": stored(tmp_path, "rows.parquet")}, most)
@@ -452,16 +409,6 @@ def test_files_that_cannot_fit_are_refused_by_their_names(tmp_path):
 def test_fewer_rows_are_read_at_once_where_there_is_less_memory():
     assert most_rows(10**11) == LARGE
     assert most_rows(ALWAYS + 8_000) == 100
-
-
-def test_each_attribute_of_each_user_takes_room(tmp_path):
-    users = stored(tmp_path, "users.parquet")
-    most = ALWAYS + int(estimate_bytes(users)) + 40 * 1_000 * 9
-    refuse_large({"users": users}, most, n_attributes=10)
-    with pytest.raises(InputError, match=r"name fewer attributes in by, or audit fewer users"):
-        refuse_large({"users": users}, most, n_attributes=11)
-    # others have none
-    refuse_large({"predictions": users}, most, n_attributes=11)
 
 
 def test_large_is_what_is_stored_and_has_many_rows(tmp_path):

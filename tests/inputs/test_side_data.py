@@ -78,20 +78,6 @@ def test_items_not_in_the_items_table_are_counted_and_their_pairs_left_out():
     assert (undefined.n_missing, undefined.n_users) == (1, 2)
 
 
-@pytest.mark.parametrize(
-    "categories",
-    [["x", "x|y", None], ["x", "x|y", ""], [["x"], ["x", "y"], []], [["x"], ["x", "y"], None]],
-    ids=str,
-)
-def test_items_without_categories_are_counted_and_their_pairs_left_out(categories: list[Any]):
-    result = _urd(categories)
-    assert values_of(result, "urd@5", ["a", "b"]) == [1 / 2, None]
-    assert any(
-        "1 of 3 candidate items have no category (0 are not in" in warning
-        for warning in result.warnings
-    )
-
-
 def test_categories_known_for_no_candidate_are_refused_and_the_table_is_named():
     with pytest.raises(InputError, match=r"'urd@5' is undefined for every user") as caught:
         _urd(["x", "y", "x"], item_ids=(10, 20, 30))
@@ -105,13 +91,6 @@ def test_an_item_in_two_rows_is_refused_with_the_row():
         _urd(["x", "y", "z"], item_ids=(1, 2, 1))
     assert str(caught.value).startswith("the items table, row 3: item_id 1 appears more than once.")
     assert "join its categories with '|'" in str(caught.value)
-
-
-def test_categories_of_another_kind_are_refused():
-    with pytest.raises(InputError, match=r"the items table: column 'categories' is of type Struct"):
-        _urd([{"a": 1}, {"a": 2}, {"a": 3}])
-    with pytest.raises(InputError, match=r"the items table.*categories"):
-        _urd([[["x"]], [["y"]], [["z"]]])
 
 
 def test_popularity_is_the_share_of_interactions_in_percent():
@@ -135,17 +114,6 @@ def test_candidates_that_never_occur_in_the_history_have_no_popularity_and_are_c
     assert result.warnings == (
         "2 of 3 candidate items do not occur in the history table; their popularity is 0",
     )
-
-
-def test_users_without_history_are_undefined_counted_and_left_out():
-    result = _urp([("a", 1), ("a", 2), ("z", 3)])
-    assert values_of(result, "urp@5", ["b"]) == [None]
-    assert result.metrics["urp@5"].n_undefined == 1
-    assert result.metrics["urp@5"].mean == pytest.approx(0)
-    (undefined,) = result.summary.missing
-    assert (undefined.kind, undefined.metrics) == ("undefined", ("urp@5",))
-    assert (undefined.n_missing, undefined.n_users) == (1, 2)
-    assert result.warnings == ()
 
 
 def test_a_history_of_other_users_only_is_refused():

@@ -134,13 +134,6 @@ def test_rows_in_any_order_give_the_same_result():
     _assert_same(_audit(shuffled), _expected())
 
 
-def test_two_rows_of_lists_for_one_user_are_one_list():
-    tables = make_tables()
-    first = as_lists(tables.predictions.gather_every(2))
-    second = as_lists(tables.predictions.gather_every(2, offset=1))
-    _assert_same(_audit([pl.concat([first, second]), *tables[1:]]), _expected())
-
-
 RECBOLE = {
     "ml.user": "user_id:token\tage:token\tincome:float\tzip:token\n1\t24\t1.5\t007\n2\t53\t2\t7\n",
     "ml.item": "item_id:token\tgenre:token_seq\tyear:float_seq\n"
@@ -188,26 +181,6 @@ def test_atomic_files_of_recbole_are_audited(recbole: Path):
     popularity, alike = result.warnings
     assert alike.startswith("check: attribute 'zip': 2 values differ from another only in")
     assert popularity == "2 of 4 candidate items do not occur in ml.inter; their popularity is 0"
-
-
-def test_several_positives_and_ragged_lists_are_measured_as_they_are():
-    # relevant at places 1 and 3 of 4; place 2 of 2; both of 2
-    predictions = pl.DataFrame(
-        {
-            "user_id": ["a", "b", "c"],
-            "item_id": [[1, 2, 3, 4], [1, 2], [5, 6]],
-            "score": [[0.9, 0.2, 0.1, 0.5], [0.1, 0.4], [0.3, 0.6]],
-            "label": [[1, 1, 0, 0], [1, 0], [1, 1]],
-        }
-    )
-    users = pl.DataFrame({"user_id": ["a", "b", "c"], "group": ["x", "x", "y"]})
-    result = audit(predictions, users, "group", metrics="mrr,recall@2,precision@2,auc")
-    assert values_of(result, "mrr@5", ["a", "b", "c"]) == [1, 1 / 2, 1]
-    assert values_of(result, "recall@2", ["a", "b", "c"]) == [1 / 2, 1, 1]
-    assert values_of(result, "precision@2", ["a", "b", "c"]) == [1 / 2, 1 / 2, 1]
-    # of a's four pairs (relevant, other), three are in the right order
-    assert values_of(result, "auc", ["a", "b", "c"]) == [3 / 4, 0, None]
-    assert result.summary.n_candidates == 4 + 2 + 2
 
 
 def test_a_user_with_an_empty_list_is_counted_and_undefined():
@@ -342,20 +315,6 @@ def test_lists_written_as_text_are_refused(column, ending, texts, tmp_path):
         "as Parquet, where lists stay lists, or write one row for each of their values; several "
         "categories are joined with '|'."
     )
-
-
-def test_a_file_over_which_polars_panics_is_refused(monkeypatch: pytest.MonkeyPatch):
-    class PanicException(BaseException):
-        """As the one of Rust, which is no Exception."""
-
-    table = Table(pl.DataFrame({"user_id": [1]}), "users")
-
-    def panic(*given: Any) -> None:
-        raise PanicException("index out of bounds")
-
-    monkeypatch.setattr(type(table._source), "read", panic)
-    with pytest.raises(InputError, match="cannot be read as a table \\(index out of bounds\\)"):
-        table.read({"user_id": "user_id"})
 
 
 def test_scores_keep_their_exact_values():

@@ -102,28 +102,6 @@ def test_by_default_all_columns_of_numbers_that_are_neither_ids_nor_attributes()
     assert [*result.summary.attributes] == ["note", "age"]
 
 
-def test_columns_without_numbers_are_left_out_and_named():
-    table = values(x=[1, 2, 3, 4], churn=["12%", None, "3%", "4%"], note=[*"pqrs"])
-    said = "the values table: columns without numbers are left out: churn, note"
-    assert audit(table).warnings.count(said) == 1
-    assert not [note for note in audit(table, metrics="x").warnings if "left out" in note]
-    assert not [note for note in audit(table.select("user_id", "x")).warnings if "left" in note]
-
-
-@pytest.mark.parametrize("ending", ["", ".csv", ".parquet"])
-def test_a_better_end_of_text_is_refused_with_what_it_holds(ending: str, tmp_path: Path):
-    table = values(churn=[None, "1", "12%", "4%"])
-    path = tmp_path / f"v{ending}"
-    if ending:
-        table.write_csv(path) if ending == ".csv" else table.write_parquet(path)
-    with pytest.raises(InputError) as caught:
-        audit(path if ending else table, better="churn=lower")
-    assert str(caught.value) == (
-        f"{path.name if ending else 'the values table'}, row 3: column 'churn' holds '12%', which "
-        "is not a number (2 such values). Give numbers only."
-    )
-
-
 def test_the_better_end_is_the_one_that_is_named():
     table = values(churn=[4, 2, 1, 3], watch=[4, 2, 1, 3])
     result = audit(table, better="churn=lower,watch=higher")
@@ -154,12 +132,6 @@ def test_a_user_has_one_row():
     twice = pl.concat([values(x=[1, 2, 3, 4]), values(x=[1, 2, 3, 4])[:1]])
     with pytest.raises(InputError, match=r"row 5: user_id 'd' appears more than once\. Keep one"):
         audit(twice)
-
-
-def test_users_without_a_row_are_counted():
-    result = audit(values(x=[1, 2, 3, 4])[1:])
-    (without,) = result.summary.missing
-    assert (without.kind, without.n_missing, without.n_users) == ("no list", 1, 4)
 
 
 def test_the_values_of_an_earlier_audit_give_its_numbers_by_other_attributes(tmp_path: Path):

@@ -341,19 +341,14 @@ def value_columns(
                 )
         return tuple(dict.fromkeys(wanted)), ()
     others = [column for column in others if column not in attributes]
-    numeric = table.numeric_columns()
-    found = tuple(column for column in others if column in numeric)
-    left_out = tuple(column for column in others if column not in numeric)
-    for name in with_end:
-        if name in left_out:
-            # raises, because it holds something else
-            table.numbers(table.read({f"={name}": name})[f"={name}"], name)
+    numeric = table.numeric_columns(others)
+    found = tuple(column for column in others if column in numeric or column in with_end)
     if not found:
         raise InputError(
             f"{table.where}: no column of numbers beside the ids and attributes. Columns here: "
             f"{listed(table.columns)}. Name those to audit: {spell('metrics', Blank('COLUMNS'))}"
         )
-    return found, left_out
+    return found, tuple(column for column in others if column not in found)
 
 
 def read_columns(table: Table, columns: Sequence[str]) -> dict[str, FloatArray]:

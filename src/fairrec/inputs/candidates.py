@@ -33,9 +33,8 @@ class CandidateLists:
     scores : (n_candidates,)
     labels : (n_candidates,), above 0 where relevant; None where the table has no labels
     item_ids : distinct item ids
-    held_out : what is relevant for each user, candidate or not; None where the labels say it all
-    user_ids : (n_users,), which order equal scores with those of the items; None where nobody has
-        one
+    held_out : what is relevant for each user, candidate or not; None where there are only labels
+    user_ids : (n_users,), which order equal scores with those of the items; None without ids
     """
 
     offsets: IntArray

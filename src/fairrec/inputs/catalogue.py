@@ -88,7 +88,7 @@ def read_catalogue(table: Table, by: Sequence[str], unit: str = "") -> Catalogue
     first = np.full(len(ids), len(codes), dtype=np.int64)
     np.minimum.at(first, codes, np.arange(len(codes)))
     for spec in specs:
-        _refuse_unlike(columns[spec.name], codes.astype(np.int64), ids, first, table, unit)
+        _refuse_unlike(columns[spec.name], codes.astype(np.int64), ids, first, table.where, unit)
     without = f"{N} of {N} items of {table.where} have no '{plain(unit)}' and are left out"
     note = note_items(without, int((~is_known).sum()), len(is_known))
     units = Users(ids, ids, columns[first], specs, table.where)
@@ -97,42 +97,31 @@ def read_catalogue(table: Table, by: Sequence[str], unit: str = "") -> Catalogue
 
 
 def _refuse_unit(table: Table, by: Sequence[str], unit: str) -> None:
-    column = table.attribute_column(unit)
+    column, item = table.attribute_column(unit), table.find("item_id")
     if column is None:
-        known = [name for name in table.columns if name != table.find("item_id")]
+        known = [name for name in table.columns if name != item]
         raise UnknownNameError(f"{table.where}: {unknown_name('column', unit, known)}{table.hint}")
-    if column == table.find("item_id"):
+    if column == item or any(unit in (text, text.rpartition(":")[0]) for text in by):
         raise InputError(
-            f"{spell('unit', unit)} is the item id itself. Leave it out: items are compared one "
-            "by one."
-        )
-    if any(unit in (text, text.rpartition(":")[0]) for text in by):
-        raise InputError(
-            f"'{plain(unit)}' is in {spell('by')} and is the {spell('unit')}: each group would "
-            "be one unit. Leave it out of one of them."
+            f"{spell('unit', unit)} is the item id or in {spell('by')}, so units or groups would "
+            "be single items or units. Leave it out of one of them."
         )
 
 
 def _refuse_unlike(
-    values: pl.Series,
-    codes: IntArray,
-    ids: pl.Series,
-    first: IntArray,
-    table: Table,
-    unit: str,
+    values: pl.Series, codes: IntArray, ids: pl.Series, first: IntArray, where: str, unit: str
 ) -> None:
     """An error where items of one unit have different values of an attribute."""
-    same = values.eq_missing(values[first][codes])
-    if same.all():
+    is_same = values.eq_missing(values[first][codes]).to_numpy()
+    if is_same.all():
         return
-    unlike = np.unique(codes[(~same).to_numpy()])
-    one = int(unlike[0])
+    one = int(codes[~is_same].min())
     found = values.filter(pl.Series(codes == one)).unique(maintain_order=True).to_list()
     raise InputError(
-        f"{table.where}: {plain(unit)} {plain(repr(ids[one]))} has items with different values of "
-        f"'{plain(values.name)}': {listed([str(value) for value in found[:3]])} ({len(unlike):,} "
-        f"such in all). A group is made of whole units; leave out {spell('unit')} to compare "
-        "items, or name attributes that all items of a unit share."
+        f"{where}: {plain(unit)} {plain(repr(ids[one]))} has items with different values of "
+        f"'{plain(values.name)}': {listed([str(value) for value in found[:3]])}. A group is made "
+        f"of whole units; leave out {spell('unit')} to compare items, or name attributes that all "
+        "items of a unit share."
     )
 
 

@@ -41,10 +41,6 @@ class Source:
     notes: Sequence[str] = ()
     is_text = False
 
-    def kinds(self) -> Mapping[str, pl.DataType]:
-        """The type of each column, those left out that cannot be read."""
-        raise NotImplementedError
-
     def read(self, columns: Mapping[str, str], roles: Mapping[str, Role]) -> pl.DataFrame:
         """Some columns: new name -> column of the table, and what each new one is read for."""
         raise NotImplementedError
@@ -56,10 +52,6 @@ class Rows(Source):
     def __init__(self, frame: pl.LazyFrame, columns: Sequence[str] | None = None) -> None:
         self.frame = frame if columns else _items_in_rows(frame)
         self.columns = columns or self.frame.collect_schema().names()
-
-    def kinds(self) -> Mapping[str, pl.DataType]:
-        """The type of each column."""
-        return self.frame.collect_schema()
 
     def read(self, columns: Mapping[str, str], roles: Mapping[str, Role]) -> pl.DataFrame:
         """Some columns, as they are."""

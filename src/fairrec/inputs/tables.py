@@ -133,11 +133,13 @@ class Table:
             )
         return column
 
-    def numeric_columns(self) -> list[str]:
-        """The columns that hold numbers or true and false."""
+    def numeric_columns(self, columns: Collection[str]) -> list[str]:
+        """Those of the columns that hold numbers or true and false."""
         with self.read_errors():
-            kinds = self._source.kinds()
-        return [name for name, kind in kinds.items() if kind.is_numeric() or kind == pl.Boolean]
+            frame = self._source.read(
+                {name: name for name in columns}, dict.fromkeys(columns, Role.ANY)
+            )
+        return [one.name for one in frame if one.dtype.is_numeric() or one.dtype == pl.Boolean]
 
     def attribute_column(self, name: str) -> str | None:
         """The column an attribute is read from, by exact or plain name, or None."""

@@ -62,13 +62,6 @@ class TextFile(Source):
         self._n_blank: int | None = None
         self.notes: list[str] = []
 
-    def kinds(self) -> Mapping[str, pl.DataType]:
-        """What the text in each column stands for, found by reading all of it."""
-        table = self._read_fields({column: column for column in self.columns})
-        return {
-            column: self._parse(table[column], column, Role.ANY)[0].dtype for column in self.columns
-        }
-
     def read(self, columns: Mapping[str, str], roles: Mapping[str, Role]) -> pl.DataFrame:
         """Some columns, read as text and turned into what they are read for."""
         others = {columns[name] for name, role in roles.items() if role is not Role.NUMBER}
