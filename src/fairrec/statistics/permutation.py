@@ -93,18 +93,13 @@ class PermutationTest:
     @classmethod
     def join(cls, parts: Sequence[PermutationTest]) -> PermutationTest:
         """The test of all draws of some tests of the same scores."""
-        return replace(
-            parts[0],
-            largest=np.concatenate([part.largest for part in parts]),
-            largest_own=np.concatenate([part.largest_own for part in parts]),
-            gaps=np.concatenate([part.gaps for part in parts]),
-            spans=np.concatenate([part.spans for part in parts]),
-            n_reached=np.sum([part.n_reached for part in parts], axis=0),
-        )
+        names = "largest", "largest_own", "gaps", "spans"
+        drawn = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
+        return replace(parts[0], **drawn, n_reached=sum(part.n_reached for part in parts))
 
     @property
     def n_permutations(self) -> int:
-        """How many there were."""
+        """How many were drawn."""
         return len(self.largest)
 
     @property
@@ -114,7 +109,7 @@ class PermutationTest:
 
     @property
     def adjusted_p_values(self) -> FloatArray:
-        """(n_metrics, n_groups), of standing out by both errors, adjusted for all groups."""
+        """(n_metrics, n_groups), of the smaller score, adjusted for all groups and metrics."""
         return self._null.p_values(self.scores.smaller)
 
     def critical(self, alpha: float, raised: float = 0.0) -> FloatArray:
@@ -163,20 +158,20 @@ def gap_p_value(null_gaps: FloatArray, gap: float) -> float:
 
 
 class NullDraw(NamedTuple):
-    """What one draw from the null distribution shows.
+    """What a draw from the null distribution shows; of a block of draws, with one more axis.
 
     Parameters
     ----------
     largest, largest_own : (2, n_columns) each, as of `PermutationTest`
     gaps, spans : (n_metrics,), between full intersections, in the metric and in scores
-    is_reached : (n_metrics, n_groups), groups whose observed score it reaches
+    is_reached : (n_metrics, n_groups), groups whose observed score it reaches; of a block how often
     """
 
     largest: FloatArray
     largest_own: FloatArray
     gaps: FloatArray
     spans: FloatArray
-    is_reached: BoolArray
+    is_reached: BoolArray | IntArray
 
 
 class NullHypothesis(Protocol):
@@ -216,50 +211,44 @@ def null_distribution(
     executor: Executor | None = None,
     first: int = 0,
 ) -> PermutationTest:
-    """The test made of all draws.
+    """The test made of some draws.
 
     Parameters
     ----------
-    advance : told how many draws more are done
-    executor : whose workers make them, each in one thread; None for the threads of this process
+    advance : called with the number of draws that are done
+    executor : whose workers draw, each in one thread; None for the threads of this process
     first : the number of the first draw
     """
-    if executor is not None:
-        end = first + n_permutations
-        blocks = [DrawBlock(start, min(start + BLOCK, end)) for start in range(first, end, BLOCK)]
-        parts = []
-        for block, part in zip(
-            blocks, executor.map(partial(_draw_block, null, seed), blocks), strict=True
-        ):
-            advance(block.stop - block.start)
-            parts.append(part)
-        return PermutationTest.join(parts)
-    shape = null.tested.of_group.shape
-    largest = np.empty((n_permutations, 2, null.tested.n_columns))
-    largest_own = np.empty((n_permutations, 2, null.intervals.n_columns))
-    gaps, spans = np.empty((2, n_permutations, shape[0]))
-    n_reached = np.zeros(shape, dtype=np.int64)
-    numbers = range(first, first + n_permutations)
-    for at, drawn in enumerate(map_in_threads(partial(null.draw, seed), numbers, threads)):
-        largest[at], largest_own[at] = drawn.largest, drawn.largest_own
-        gaps[at], spans[at] = drawn.gaps, drawn.spans
-        n_reached += drawn.is_reached
-        advance(1)
+    numbers, size = range(first, first + n_permutations), 1 if executor is None else BLOCK
+    blocks = [
+        DrawBlock(start, min(start + size, numbers.stop))
+        for start in range(numbers.start, numbers.stop, size)
+    ]
+    draw = partial(_draw_block, null, seed)
+    drawn = (
+        map_in_threads(draw, blocks, threads) if executor is None else executor.map(draw, blocks)
+    )
+    parts: list[list[FloatArray]] = [[], [], [], []]
+    n_reached = np.zeros(null.tested.of_group.shape, dtype=np.int64)
+    for block, (*arrays, reached) in zip(blocks, drawn, strict=True):
+        for part, array in zip(parts, arrays, strict=True):
+            part.append(array)
+        n_reached += reached
+        advance(block.stop - block.start)
     return PermutationTest(
         null.scores,
         null.tested,
         null.intervals,
-        largest,
-        largest_own,
-        gaps,
-        spans,
+        *map(np.concatenate, parts),
         n_reached,
         null.is_by_chance,
     )
 
 
-def _draw_block(null: NullHypothesis, seed: int, block: DrawBlock) -> PermutationTest:
-    return null_distribution(null, block.stop - block.start, seed, first=block.start)
+def _draw_block(null: NullHypothesis, seed: int, block: DrawBlock) -> NullDraw:
+    draws = [null.draw(seed, number) for number in range(*block)]
+    *arrays, is_reached = zip(*draws, strict=True)
+    return NullDraw(*map(np.stack, arrays), np.sum(is_reached, axis=0))
 
 
 class Permuted:
