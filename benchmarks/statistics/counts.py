@@ -36,7 +36,7 @@ from fairrec.core.arrays import AnyArray, FloatArray, IntArray
 from fairrec.core.audit_options import AuditOptions, Engine
 from fairrec.counts.levels import find_level, levels_of
 from fairrec.counts.rows import counted_users
-from fairrec.counts.selection import chosen
+from fairrec.counts.selection import select_counts
 from fairrec.groups.grouping import build_grouping
 from fairrec.inputs.candidates import CandidateLists
 from fairrec.statistics import draws
@@ -67,7 +67,7 @@ def _frame(codes: list[AnyArray], given: IntArray | None = None) -> pl.DataFrame
 def analysed(counts: fairrec.Counts, **options: Any) -> Analysis:
     """The analysis of counts, by the stages of an audit."""
     how = AuditOptions(**{"permutations": PERMUTATIONS, "engine": Engine(threads=1), **options})
-    counted = counted_users(chosen(counts, (), (), None))
+    counted = counted_users(select_counts(counts, (), (), None))
     grouping = build_grouping(counted.attributes, how, counted.n_users)
     return analyse(counted.measured, grouping, how, strata=counted.strata)
 

@@ -1,4 +1,4 @@
-"""test_grouping"""
+"""Groups by name: complements, values of one column, membership."""
 
 from __future__ import annotations
 

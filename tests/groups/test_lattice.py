@@ -1,4 +1,4 @@
-"""test_lattice"""
+"""Cells and groups, beside slow loops."""
 
 from __future__ import annotations
 
@@ -123,21 +123,6 @@ def test_the_right_group_is_named_past_63_bits():
     ]
 
 
-def test_support_never_grows_as_a_group_narrows():
-    rng = np.random.default_rng(2)
-    codes = [rng.integers(0, 3, 500).astype(np.int32) for _ in range(4)]
-    lattice = build_lattice(build_cells(codes, [3] * 4), 3, 1)
-    n_users = {
-        tuple(row): n for row, n in zip(lattice.codes.tolist(), lattice.n_users, strict=True)
-    }
-    for group, n in n_users.items():
-        for attribute in np.flatnonzero(np.array(group) != ANY):
-            wider = list(group)
-            wider[attribute] = ANY
-            if tuple(wider) in n_users:
-                assert n_users[tuple(wider)] >= n
-
-
 def slow_cells(codes: list[np.ndarray]) -> dict[tuple[int, ...], list[int]]:
     """Users by combination, the obvious way."""
     cells: dict[tuple[int, ...], list[int]] = {}
@@ -183,19 +168,16 @@ n_values_strategy = st.lists(st.integers(1, 40), min_size=1, max_size=9)
 
 
 @given(n_values_strategy, st.integers(1, 4), st.sampled_from([4, 60, 1000, 100_000]))
-def test_every_set_of_attributes_is_read_exactly_once(n_values, depth, room):
-    read = [subset for block in cover(n_values, depth, room) for subset in block.subsets]
-    sizes = range(1, min(depth, len(n_values)) + 1)
-    wanted = [s for size in sizes for s in combinations(range(len(n_values)), size)]
-    assert sorted(read) == sorted(wanted)
-
-
-@given(n_values_strategy, st.integers(1, 4), st.sampled_from([4, 60, 1000, 100_000]))
-def test_a_block_fits_the_room_or_holds_a_single_set(n_values, depth, room):
-    for block in cover(n_values, depth, room):
+def test_every_set_of_attributes_is_read_exactly_once_in_blocks_that_fit(n_values, depth, room):
+    blocks = cover(n_values, depth, room)
+    for block in blocks:
         assert all(set(subset) <= set(block.attributes) for subset in block.subsets)
         if padded_size(block.attributes, n_values) > room:
             assert block.subsets == (block.attributes,)
+    read = [subset for block in blocks for subset in block.subsets]
+    sizes = range(1, min(depth, len(n_values)) + 1)
+    wanted = [s for size in sizes for s in combinations(range(len(n_values)), size)]
+    assert sorted(read) == sorted(wanted)
 
 
 def test_sums_over_groups_are_those_of_a_plain_loop():
@@ -235,11 +217,3 @@ def test_attributes_whose_combinations_cannot_fit_are_refused_before_they_are_la
     # even their sets, whatever is in them
     with pytest.raises(InputError, match=r"^53,009,101 sets of up to 10 of 30 attributes need"):
         refuse_too_many(some_cells(500, [2] * 30), 10, 10, n_metrics=1, asked=10**9)
-
-
-N_VALUES = (2, 3, 5, 2)
-
-
-def codes() -> list[np.ndarray]:
-    rng = np.random.default_rng(3)
-    return [rng.integers(0, n, 300) for n in N_VALUES]

@@ -9,10 +9,8 @@ import numpy as np
 import polars as pl
 import pytest
 from benchmarks.statistics.items import (
-    A_LITTLE,
     ALL_HELD,
     BEYOND,
-    FALSE_BY_MORE,
     FULL,
     GAP_LEVEL,
     HELD_BACK,
@@ -22,7 +20,6 @@ from benchmarks.statistics.items import (
     analyse_items,
     coverage,
     held_back,
-    just_what_matters,
     level_of_tastes,
     of_few_candidates,
     of_little_known,
@@ -109,14 +106,6 @@ def test_what_the_users_who_came_like_together_is_no_finding():
     assert sum(one[GAP_LEVEL][0] for one in found) <= 2
 
 
-@pytest.mark.slow
-def test_a_kind_that_none_of_the_users_who_came_likes_is_no_finding():
-    """Five of them on average: who likes it would have given it five places, not one."""
-    found = [level_of_tastes(seed, 200, taste=6.0, n_kinds=40) for seed in range(20)]
-    assert sum(one[LEVEL][0] for one in found) <= 2
-    assert sum(one[GAP_LEVEL][0] for one in found) <= 2
-
-
 def test_items_that_are_candidates_in_one_list_or_two_are_no_finding():
     """The mean over one list is that list, which says nothing of how far it may be off."""
     found = [of_few_candidates(seed) for seed in range(20)]
@@ -140,13 +129,6 @@ def test_groups_that_get_their_due_are_no_finding_though_no_item_does(how):
 def test_a_kind_that_gets_a_few_percent_of_its_due_is_worse_by_more_than_matters(market):
     found = [held_back(seed, replace(market, n_users=500)) for seed in range(4)]
     assert sum(one[BEYOND][0] for one in found) == 4
-
-
-@pytest.mark.slow
-def test_a_harm_of_just_what_matters_is_not_called_more():
-    market = replace(A_LITTLE[0], n_items=80, n_users=300, n_many=10_000)
-    found = [just_what_matters(seed, market) for seed in range(12)]
-    assert sum(one[FALSE_BY_MORE][0] for one in found) <= 1
 
 
 def test_a_finding_is_what_its_interval_says_of_both_sides_of_a_difference():
@@ -215,6 +197,3 @@ def test_errors_of_ratios_are_those_of_leaving_out_one_user_after_the_other(hist
 def test_no_kind_is_found_by_ratios_where_all_are_shown_as_they_are_wanted():
     found = [of_little_known(seed) for seed in range(8)]
     assert sum(one[LEVEL][0] for one in found) <= 1
-
-
-N_ITEMS = 120

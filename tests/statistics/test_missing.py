@@ -17,10 +17,7 @@ from fairrec.metrics.reading import read_inputs
 from fairrec.report.audit_result import AuditResult
 from fairrec.report.verdict import build_status
 from fairrec.statistics.missing import (
-    Conclusiveness,
     analyse_outcomes,
-    assess_conclusiveness,
-    count_expected,
     possible_outcomes,
 )
 from tests.builders import audit, one_each
@@ -239,20 +236,3 @@ def test_where_groups_are_alike_there_is_a_finding_no_more_often_than_alpha(way,
         tables, about = missing_anywhere(way, seed)
         (without,) = audited(tables, seed=seed, max_undefined=0.5, **about).summary.missing
         assert len(without.findings) == found[seed]
-
-
-def standing(has_relevant: np.ndarray, most: float, place: int = 1) -> tuple[Conclusiveness, ...]:
-    inputs, wanted = read_inputs(
-        labelled(has_relevant, place), users=users_of(len(has_relevant)), by="gender", metrics="mrr"
-    )
-    options = AuditOptions(permutations=199, min_support=2, engine=Engine(threads=1))
-    measured = measure_everyone(inputs, wanted)
-    grouping = Grouping.of(inputs.attributes, options)
-    missing = analyse_outcomes(possible_outcomes(measured, inputs), grouping, options)
-    return assess_conclusiveness(measured, count_expected(measured, inputs), missing, most)
-
-
-def test_a_group_that_differs_counts_by_its_own_share():
-    # 20 of 200, all of one gender
-    (one,) = standing(~((np.arange(200) % 2 == 0) & (np.arange(200) < 40)), 0.15)
-    assert (one.undefined_share, one.is_conclusive) == (0.1, False)

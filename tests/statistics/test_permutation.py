@@ -11,15 +11,12 @@ from fairrec.statistics.draws import CellSums, PermutedSums
 from fairrec.statistics.moments import group_moments
 from fairrec.statistics.permutation import (
     Permuted,
-    least_p_value,
     null_distribution,
 )
 from fairrec.statistics.scores import guard_spread, own_spread
 from fairrec.statistics.simultaneous import normal_cut_offs
 from fairrec.statistics.strata import Strata
 from tests.statistics.small_worlds import (
-    adjusted_slowly,
-    least_slowly,
     permutation_test,
     population,
     random_population,
@@ -128,22 +125,6 @@ def test_same_seed_same_numbers_on_any_number_of_threads():
     assert (one.gaps == two.gaps).all()
     assert (one.n_reached == two.n_reached).all()
     assert (run(world, seed=1).largest != one.largest).any()
-
-
-@pytest.mark.parametrize("better", [None, [True, False, None]])
-def test_adjusted_p_values_count_the_draws_as_rare_in_any_column(better):
-    world = random_population(5)
-    test = run(world, 99, higher_is_better=better)
-    rows, shares = with_observed(test), test.tested.shares
-    least = least_slowly(rows, shares)
-    scores = test.scores.smaller
-    for metric, group in zip(*np.nonzero(scores), strict=True):
-        score, at = scores[metric, group], test.tested.of_group[metric, group]
-        n_reached = adjusted_slowly(rows, shares, least, int(score < 0), at, abs(score))
-        assert test.adjusted_p_values[metric, group] == approx(max(n_reached, 1) / 100)
-    assert (test.p_values == (1 + test.n_reached) / 100).all()
-    assert test.p_values.min() >= least_p_value(99) == 1 / 100
-    assert (test.adjusted_p_values[~world.is_tested] == 1).all()
 
 
 def with_observed(test):

@@ -128,14 +128,6 @@ def test_any_draw_is_as_likely_to_be_the_observed_and_the_level_holds(n_columns,
         assert sorted(least) == approx(np.arange(1, 41) / 40)
 
 
-def test_columns_are_exceeded_as_often_as_their_shares_say():
-    shares = np.array([[0.4, 0.1], [0.4, 0.1]])
-    draws = some_draws(4000, 2)
-    is_beyond = draws > NullColumns(one_group_each(shares), draws).cut_offs(0.1)
-    assert is_beyond.any(axis=(1, 2)).mean() == approx(0.1, abs=0.005)
-    assert is_beyond.mean(axis=0) == approx(0.104 * shares, rel=0.25)
-
-
 def test_a_short_tail_is_taken_for_a_normal_one():
     columns = Columns(
         np.array([[0] * 7 + [1] * 3]), np.array([[0.3, 0.2], [0.3, 0.2]]), np.arange(2)
@@ -191,13 +183,3 @@ def slow_holm(p_values: list[float]) -> list[float]:
 @given(P_VALUES)
 def test_holm_equals_a_slow_loop(p_values):
     assert holm(np.array(p_values)) == pytest.approx(slow_holm(p_values))
-
-
-@given(P_VALUES, st.floats(0.001, 0.5))
-def test_holm_rejects_as_its_steps_do(p_values, alpha):
-    rejected = set()
-    for place, i in enumerate(sorted(range(len(p_values)), key=lambda i: p_values[i])):
-        if p_values[i] * (len(p_values) - place) > alpha:
-            break
-        rejected.add(i)
-    assert set(np.flatnonzero(holm(np.array(p_values)) <= alpha)) == rejected

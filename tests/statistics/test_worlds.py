@@ -35,8 +35,6 @@ FAST = {
     "exchangeable, hit rate 5%",
     "exchangeable, few levels",
     "a lone shift of 4.2 standard errors, 1,000 of 10,000",
-    "both only, 30% x 10%, normal values",
-    "two effects added, 30% x 30%, hits",
     "rates of 99%, ten groups of 40 with 93%, strata given",
     "five groups of 60 of whom 5% get nothing, AUC",
     "hit rates of 5% and 1%, random with 5%",
@@ -101,21 +99,7 @@ def test_a_world_is_analysed_as_an_audit_of_its_table_is(name):
 ALPHA = 0.05
 N_PERMUTATIONS = 99
 MIN_USERS = 4
-METRICS_OF_NULL = ("auc", "mrr@5", "hit@5")
 PLANTED = [{"age": "65+"}, {"gender": "F", "age": "65+"}, {"gender": "F", "job": "job1"}]
-
-
-def audit(users, predictions, metrics, seed):
-    return fairrec.audit(
-        predictions,
-        users=users,
-        by=list(ATTRIBUTES),
-        metrics=metrics,
-        statistics=fairrec.Statistics(permutations=N_PERMUTATIONS, alpha=ALPHA),
-        min_support=MIN_USERS,
-        seed=seed,
-        engine=fairrec.Engine(threads=1),
-    )
 
 
 def population_of(users: pl.DataFrame, values, bounds=(0, 1)) -> Population:
@@ -142,20 +126,19 @@ def chance_in(world: Population, seed: int):
 
 
 def without_a_gap(seed: int, n_users: int, share_undefined: float = 0.0):
-    """Users, predictions, and the values of metrics with 20, 6 and 2 levels that follow from them.
+    """Users, and values of metrics with 20, 6 and 2 levels, undefined for a share of the users.
 
-    Small groups and skewed sizes; some users have no relevant candidate.
+    Small groups and skewed sizes.
     """
     users, predictions = random_world(n_users, seed=seed)
     is_defined = np.random.default_rng(seed).random(n_users) >= share_undefined
-    labels = predictions["label"].to_numpy() * is_defined[:, None]
     scores = predictions["score"].to_numpy()
     place = (scores > scores[:, :1]).sum(axis=1) + 1
     n_candidates = scores.shape[1]
     auc = (n_candidates - place) / (n_candidates - 1)
     values = np.stack([auc, (place <= 5) / place, place <= 5])
     values[:, ~is_defined] = np.nan
-    return users, predictions.with_columns(label=labels), values
+    return users, values
 
 
 @over_worlds(250)
@@ -165,7 +148,7 @@ def test_worlds_without_a_gap_have_findings_no_more_often_than_alpha(
 ):
     with_finding, with_gap = 0, np.zeros(3, dtype=int)
     for seed in range(n_worlds):
-        users, _, values = without_a_gap(seed, n_users, share_undefined)
+        users, values = without_a_gap(seed, n_users, share_undefined)
         _, adjusted, p_of_gaps = chance_in(population_of(users, values), seed)
         with_finding += adjusted.min() <= ALPHA
         with_gap += p_of_gaps <= ALPHA
@@ -174,21 +157,6 @@ def test_worlds_without_a_gap_have_findings_no_more_often_than_alpha(
     tolerated = binom.ppf(0.97, n_worlds, ALPHA)
     assert with_finding <= tolerated
     assert with_gap.max() <= tolerated
-
-
-@pytest.mark.parametrize(("n_users", "share_undefined"), [(400, 0.0), (300, 0.3)])
-def test_an_audit_of_a_world_without_a_gap_comes_to_its_p_values(n_users, share_undefined):
-    for seed in range(2):
-        users, predictions, values = without_a_gap(seed, n_users, share_undefined)
-        result = audit(users, predictions, list(METRICS_OF_NULL), seed)
-        world = population_of(users, values)
-        _, adjusted, p_of_gaps = chance_in(world, seed)
-        for i, name in enumerate(METRICS_OF_NULL):
-            found = result.metric(name)
-            mine = result.groups(name)["p_adjusted"]
-            assert sorted(mine) == approx(sorted(adjusted[i, world.is_tested[i]]), rel=1e-12)
-            assert found.chance.p_value == approx(p_of_gaps[i], rel=1e-12)
-            assert bool(found.findings) == (adjusted[i].min() <= ALPHA)
 
 
 def with_a_gap(planted: dict[str, str], seed: int, n_users: int):
