@@ -316,7 +316,7 @@ def test_who_changes_more_is_not_called_served_worse():
     )
     answer = build_view(found.audit.summary).answer
     assert answer.headline.startswith("age=20 is changed more: affected@5 1.000 instead of 0")
-    assert "look at what changes in their lists" in str(answer)
+    assert "look at the recommendations of these users" in str(answer)
     assert "fairrec mitigate" not in str(answer)
 
 

@@ -86,11 +86,11 @@ def test_hostile_values_are_shown_as_text(text: str):
     assert (ran.code, ran.stderr) == (0, "")
     _assert_only_text(ran.stdout)
     assert "is served worse: mrr@5" in " ".join(ran.stdout.split())
-    assert _times_shown(ran.stdout, text) >= 2
+    assert _times_shown(ran.stdout, text) >= 1
     markdown = to_markdown(build_view(load_summary(Path("out"))))
     _assert_only_text(markdown)
     _assert_tables_keep_their_columns(markdown)
-    # in the verdict, among the findings and at the worst end
+    # in the verdict, among the findings and in the gap
     assert _times_shown(_text_of_markdown(markdown), text) >= 3
 
 

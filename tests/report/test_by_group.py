@@ -14,8 +14,6 @@ import pytest
 import fairrec
 from fairrec.core.errors import FairRecError
 from fairrec.report.audit_result import AuditResult
-from fairrec.testing import assert_within
-from tests.report.items_audits import items_result
 
 N_USERS = 1500
 
@@ -169,13 +167,6 @@ def test_difference_is_as_measured_and_harm_is_positive_where_worse():
     assert result().by_group("gender", metric="kind")["harm"].to_list() == [None, None]
 
 
-def test_all_metrics_are_below_each_other():
-    table = result().by_group("gender")
-    assert table["metric"].to_list() == [name for name in ("gain", "loss", "kind") for _ in "FM"]
-    parts = [result().by_group("gender", metric=name) for name in ("gain", "loss", "kind")]
-    assert table.drop("metric").equals(pl.concat(parts))
-
-
 def test_difference_has_every_group_of_one_attribute_with_its_interval():
     table = result().difference("gain")
     assert table.columns[:2] == ["attribute", "group"]
@@ -226,24 +217,8 @@ def test_by_hand():
     assert found.ratio("m")["ratio"].to_list() == pytest.approx([3.0, 1 / 3])
 
 
-def test_overall_has_the_mean_of_all_with_a_value():
-    table = result().overall
-    assert table.columns == ["metric", "users", "value", "verdict"]
-    for row in table.iter_rows(named=True):
-        values = people()[row["metric"]].drop_nulls()
-        assert row["users"] == len(values)
-        assert row["value"] == pytest.approx(values.mean())
-    assert table["verdict"].to_list() == [
-        result().metrics[name].verdict.outcome for name in ("gain", "loss", "kind")
-    ]
-
-
-def test_a_metric_is_found_by_its_name_and_only_what_is_of_use_is_listed():
+def test_a_metric_is_found_by_its_name():
     assert result()["gain"] is result().metrics["gain"]
-    listed = dir(result())
-    assert {"by_group", "overall", "difference", "ratio", "plot", "findings", "save"} <= {*listed}
-    assert not [name for name in listed if name.startswith("_") or not hasattr(result(), name)]
-    assert {"passed_on", "with_users", "is_pandas", "group_table"}.isdisjoint(listed)
     assert len(repr(result()).splitlines()) <= 10
 
 
@@ -281,18 +256,6 @@ def test_a_loaded_result_gives_the_same(tmp_path: Path):
     assert loaded.overall.equals(result().overall)
     assert loaded.difference().equals(result().difference())
     assert loaded.ratio().equals(result().ratio())
-
-
-def test_items_are_counted_as_items():
-    table = items_result().by_group("category", metric="exposure")
-    assert table.columns[:3] == ["category", "items", "value"]
-
-
-def test_a_limit_on_harm_fails_for_the_group_that_is_worse_in_any_direction():
-    for metric in ("gain", "loss"):
-        assert_within(result(), max_worse={metric: 0.9})
-        with pytest.raises(AssertionError, match=f"{metric}.*\n?.*gender=F"):
-            assert_within(result(), max_worse={metric: 0.01})
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,11 @@ from typing import Any
 
 import pytest
 
-from fairrec.core.audited_entity import ITEMS, USERS
+from fairrec.core.audited_entity import USERS
 from fairrec.report.metric_words import (
     describe_ruled_out,
     direction,
     end_names,
-    format_gap_p_value,
     gap_words,
     harm_word,
     is_sampled,
@@ -23,10 +22,8 @@ from fairrec.report.metric_words import (
     summarize_ruled_out,
     worse_word,
 )
-from fairrec.result.metric_schema import Chance
 from fairrec.result.schema import AuditSummary
 from fairrec.search.options import Search
-from fairrec.statistics.bootstrap import N_DRAWS
 from fairrec.statistics.verdict import CertifiedSize
 from tests.report.planted import given_result, planted, planted_result
 
@@ -54,18 +51,6 @@ def test_only_where_an_end_is_better_one_is_best(higher_is_better, ends, words):
 def test_the_least_that_can_be_shown_is_a_bound(adjusted, text):
     summary = SimpleNamespace(permutations_drawn=999, unit=USERS)
     assert p_adjusted(adjusted, summary) == text
-
-
-def test_of_items_users_drawn_again_have_a_least_whatever_was_permuted():
-    summary = SimpleNamespace(permutations_drawn=99, unit=ITEMS, alpha=0.05)
-    assert p_adjusted(1 / (1 + N_DRAWS), summary) == "≤0.001"
-    assert p_adjusted(0.004, summary) == "0.004"
-
-
-def test_a_gap_beyond_all_permutations_has_a_bound():
-    chance = Chance(mean=0.1, q95=0.2, p_value=0.01, permutations=99)
-    assert format_gap_p_value(chance) == "p ≤ 0.010"
-    assert format_gap_p_value(chance.model_copy(update={"p_value": 0.02})) == "p = 0.020"
 
 
 def test_a_gap_names_its_ends_and_its_null_distribution():

@@ -65,15 +65,6 @@ def test_whether_a_harm_matters_is_said_of_the_worst_group():
         assert f"{n_beyond} of them beyond the tolerance of {number(amount)}" in said.headline
 
 
-def test_where_neither_end_is_better_groups_differ():
-    auc = planted().metrics["auc"]
-    verdict = auc.verdict.model_copy(update={"outcome": "differs"})
-    found = auc.model_copy(update={"higher_is_better": None, "verdict": verdict})
-    said = build_verdict("auc", found, planted().summary)
-    assert said.status == "differs"
-    assert "differ" in said.headline and "worse" not in said.headline
-
-
 def test_a_group_served_better_is_no_harm():
     summary = planted().summary
     found = summary.metrics["auc"].model_copy(update={"higher_is_better": False})

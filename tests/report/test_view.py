@@ -19,7 +19,7 @@ from fairrec.statistics.inequality import CatalogueExposure, ItemsShown
 from tests.builders import audit, make_tables
 from tests.grouped_options import group_options
 from tests.report.items_audits import items_result
-from tests.report.planted import given_result, planted
+from tests.report.planted import planted
 from tests.report.small_view import answer_text
 
 GOLDEN = Path(__file__).parent / "golden.md"
@@ -74,13 +74,6 @@ def test_a_metric_without_a_better_end_is_never_called_better_or_worse():
     summary = result.summary.model_copy(update={"warnings": ()})
     text = texts_of(replace(result, summary=summary)).replace("no end is better", "")
     assert re.findall(r".{30}\b(?:better|worse|best|worst)\b.{20}", text) == []
-
-
-def test_in_read_covariates_values_as_they_are_stand_beside_adjusted_differences():
-    findings = build_view(given_result().summary).findings
-    assert findings.title.endswith("differ significantly from other users with the same tenure")
-    assert findings.columns[3:5] == ("unadjusted value", "adjusted difference")
-    assert build_view(planted().summary).findings.columns[3:5] == ("value", "difference")
 
 
 SETTINGS = SettingsSummary(file="fairrec.toml", sha256="0123456789abcdef", options=("by", "alpha"))

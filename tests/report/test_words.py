@@ -15,7 +15,6 @@ from fairrec.report.words import (
     numbers,
     p_value,
     percent,
-    signed,
     signed_interval,
 )
 
@@ -70,11 +69,6 @@ def test_numbers_that_are_read_together_can_be_told_apart(values, texts):
     assert numbers(*values) == texts
 
 
-def test_what_rounding_leaves_beside_a_number_is_nothing():
-    assert number(1e-17, beside=0.5) == signed(-1e-17, beside=0.5) == "0"
-    assert number(1e-7, beside=0.5) == "1.00e−7"
-
-
 def test_ends_of_an_interval_are_never_both_nothing():
     assert interval(1.2e-7, 3.4e-7) == "1.20e−7 to 3.40e−7"
     assert signed_interval(-1.2e-7, 3.4e-7) == "−1.20e−7 to +3.40e−7"
@@ -110,10 +104,6 @@ def test_what_is_written_is_read_as_the_same_number(value):
 )
 def test_the_least_p_value_that_can_be_shown_is_a_bound(value, least, text):
     assert p_value(value, least) == text
-
-
-def test_an_empty_value_is_said_to_be():
-    assert group_label({"city": "", "age": " "}) == "city=(empty), age=(empty)"
 
 
 def test_a_p_value_is_never_shown_as_zero():

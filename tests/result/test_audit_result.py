@@ -86,9 +86,9 @@ def test_a_verdict_has_the_outcome_that_matters_most_and_each_metric():
     assert verdict.metrics["mrr@2"].outcome == "worse beyond tolerance"
     assert verdict.metrics["coverage@2"].outcome != "worse beyond tolerance"
     assert [*verdict.metrics] == [*result.metrics]
-    first, told, _ = repr(verdict).split("\n")
+    first, second, _ = repr(verdict).split("\n")
     assert first == "worse beyond tolerance"
-    assert "mrr@2: worse beyond tolerance (groups beyond tolerance: 1, extent unclear: 0" in told
+    assert "mrr@2: worse beyond tolerance (groups worse beyond tolerance: 1, worse: 0" in second
 
 
 def test_show_displays_the_page_in_a_notebook(monkeypatch: pytest.MonkeyPatch):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Literal
 
 from rich.cells import cell_len, chop_cells, set_cell_size
@@ -94,10 +95,14 @@ class AnswerTable:
     @property
     def n_lines(self) -> int:
         """How many lines its rows take."""
-        return sum(block.n_lines for block in self.blocks)
+        return _n_lines(self.blocks)
 
     def fit(self, room: int) -> AnswerTable:
-        """The same in so many lines, the header aside: the last blocks are shortened first."""
+        """The same in so many lines, the header aside.
+
+        Blocks take a line each where nothing in them is significant, the last first; then rows go
+        from the end, then blocks.
+        """
         blocks = list(self.blocks)
         order = sorted(
             range(len(blocks)), key=lambda at: (any(r.served for r in blocks[at].rows), -at)
@@ -105,22 +110,26 @@ class AnswerTable:
         for at in order:
             block = blocks[at]
             is_whole = block.in_short and not block.is_short and not block.is_ranked
-            if sum(one.n_lines for one in blocks) > room and is_whole:
+            if _n_lines(blocks) > room and is_whole:
                 blocks[at] = block.shorten()
         for at in reversed(range(len(blocks))):
             block = blocks[at]
-            over = sum(one.n_lines for one in blocks) - room + (not block.is_short)
-            if over > (not block.is_short) and block.rows and block.in_short:
-                kept = block.rows[: max(1, len(block.rows) - over)]
-                blocks[at] = Block(block.name, kept, block.in_short, is_short=True)
-        if sum(one.n_lines for one in blocks) > room:
-            # those without anything significant go first
+            over = _n_lines(blocks) - room
+            if over > 0 and block.rows and block.in_short:
+                # its line in short is one more
+                n_rows = max(1, len(block.rows) - over - (not block.is_short))
+                blocks[at] = Block(block.name, block.rows[:n_rows], block.in_short, is_short=True)
+        if _n_lines(blocks) > room:
             n = len(blocks)
             while order and sum(blocks[at].n_lines for at in order) >= room:
                 del order[0]
             more = f"and {n - len(order)} more: --verbose"
             blocks = [blocks[at] for at in sorted(order)] + [Block("", (), more, is_short=True)]
         return AnswerTable(self.columns, self.is_number, tuple(blocks))
+
+
+def _n_lines(blocks: Sequence[Block]) -> int:
+    return sum(block.n_lines for block in blocks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +176,7 @@ def print_answer(answer: Answer, console: Console) -> None:
 
 def answer_lines(answer: Answer, width: int = WIDTH, height: int = HEIGHT) -> list[Text]:
     """The lines of an answer; what does not fit is on the page and under `--verbose`."""
-    style = TONE_STYLE[answer.tone]
+    style, table = TONE_STYLE[answer.tone], answer.table
     head = [Text(line, style) for line in _wrap(answer.headline, width, LONGEST_HEADLINE)]
     about = [Text(line) for text in answer.about for line in _wrap(text, width, 2)]
     head += about[:LONGEST_ABOUT]
@@ -178,32 +187,24 @@ def answer_lines(answer: Answer, width: int = WIDTH, height: int = HEIGHT) -> li
     if answer.page:
         last.append(Text.assemble(("page: ", "dim"), answer.page))
     n_last = sum(-(-max(1, line.cell_len) // width) for line in last)
-    table = answer.table
+    room = height - len(head) - len(sentences) - n_last
+    # with an empty line and the header
     n_rows = 2 + table.fit(MOST_ROWS).n_lines if table else 0
-    marked = [_marked(note.kind, note.text, width, "yellow", LONGEST_STEP) for note in answer.notes]
-    notes = [_marked(note.kind, note.text, width, "yellow", 2) for note in answer.notes]
-    others = [[*map(Text, _wrap(text, width, 2))] for text in answer.others]
-    longer = [*marked, *([*map(Text, _wrap(text, width, LONGEST_STEP))] for text in answer.others)]
-    spare = height - len(head) - len(sentences) - n_last - n_rows
-    spare -= sum(map(len, [*notes, *others]))
-    for at, whole in enumerate(longer):
-        # a sentence is cut only where there is no room for it
-        part = notes[at] if at < len(notes) else others[at - len(notes)]
-        if 0 < len(whole) - len(part) <= spare:
-            spare -= len(whole) - len(part)
-            part[:] = whole
-    # what a table takes at least, with an empty line and the header
-    least = 2 + min(LEAST_ROWS, table.fit(MOST_ROWS).n_lines) if table else 0
-    room = height - len(head) - len(sentences) - n_last - least
-    notes = _take(notes, max(1, min(room - 1, max(3, room - len(others) + 2))), "note")
+    for most in (LONGEST_STEP, 2):
+        # sentences are cut only where there is no room for them
+        notes = [_marked(note, width, most) for note in answer.notes]
+        others = [[*map(Text, _wrap(text, width, most))] for text in answer.others]
+        if sum(map(len, [*notes, *others])) + n_rows <= room:
+            break
+    room -= min(2 + LEAST_ROWS, n_rows)
+    notes = _take(notes, max(1, min(room - 1, max(3, room - len(others) + 2))))
     others = _take(others, max(1, room - sum(map(len, notes))))
-    middle = [line for note in notes for line in note]
-    after = [*sentences, *(line for other in others for line in other)]
+    before, after = [*head, *chain(*notes)], [*sentences, *chain(*others), *last]
     if table is None:
-        return [*head, *middle, *after, *last]
-    room = height - len(head) - len(middle) - len(after) - n_last - 2
+        return [*before, *after]
+    room = height - len(before) - len(after) - n_last + len(last) - 2
     shown = table_lines(table.fit(min(MOST_ROWS, room)), width)
-    return [*head, *middle, Text(""), *shown, *after, *last]
+    return [*before, Text(""), *shown, *after]
 
 
 def table_lines(table: AnswerTable, width: int = WIDTH) -> list[Text]:
@@ -237,25 +238,21 @@ def table_lines(table: AnswerTable, width: int = WIDTH) -> list[Text]:
     return lines
 
 
-def _take(parts: list[list[Text]], room: int, noun: str = "") -> list[list[Text]]:
+def _take(parts: list[list[Text]], room: int) -> list[list[Text]]:
     """As many of the first parts as there is room for, and how many are left out."""
     if sum(map(len, parts)) <= room:
         return parts
     kept: list[list[Text]] = []
     while sum(map(len, kept)) + len(parts[len(kept)]) < room:
         kept.append(parts[len(kept)])
-    n = len(parts) - len(kept)
-    named = f" {noun}{'s' * (n > 1)}" if noun else ""
-    return [*kept, [Text(f"and {n}{' more' if kept or not noun else ''}{named}: --verbose")]]
+    return [*kept, [Text(f"and {len(parts) - len(kept)} more: --verbose")]]
 
 
-def _marked(
-    mark: str, text: str, width: int, style: str, longest: int = LONGEST_TEXT
-) -> list[Text]:
-    first, *rest = _wrap(f"{mark}: {text}", width, longest)
-    line = Text(first)
-    line.stylize(style, 0, len(mark) + 1)
-    return [line, *map(Text, rest)]
+def _marked(note: Note, width: int, longest: int) -> list[Text]:
+    """A note in a few lines, its kind in colour."""
+    first, *rest = map(Text, _wrap(f"{note.kind}: {note.text}", width, longest))
+    first.stylize("yellow", 0, len(note.kind) + 1)
+    return [first, *rest]
 
 
 def _wrap(text: str, width: int, longest: int = LONGEST_TEXT) -> list[str]:

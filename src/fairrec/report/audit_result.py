@@ -91,36 +91,16 @@ class AuditVerdict:
     def __repr__(self) -> str:
         """The outcome, and a line for each metric."""
         lines = [
-            f"  {plain(name)}: {one.outcome} (groups beyond tolerance: "
-            f"{one.n_worse_beyond_tolerance:,}, extent unclear: {one.n_worse:,}, within tolerance: "
-            f"{one.n_within_tolerance:,}{_rests(one)}, inconclusive: {one.n_inconclusive:,})"
+            f"  {plain(name)}: {one.outcome} (groups worse beyond tolerance: "
+            f"{one.n_worse_beyond_tolerance:,}, worse: {one.n_worse:,}, within tolerance: "
+            f"{one.n_within_tolerance:,}, inconclusive: {one.n_inconclusive:,})"
             for name, one in self.metrics.items()
         ]
         return "\n".join([self.outcome or "not tested", *lines])
 
 
-def _rests(verdict: MetricVerdict) -> str:
-    """How many groups are ruled out only if unknown attributes make no difference."""
-    n = verdict.n_exceeding_at_worst
-    return f" ({n:,} if those of unknown attributes are like the others)" if n else ""
-
-
-def audit_verdict(summary: AuditSummary) -> AuditVerdict:
-    """The verdict that a result holds."""
-    verdicts = {name: about.verdict for name, about in summary.metrics.items()}
-    return AuditVerdict(
-        outcome=summary.outcome,
-        metrics={name: verdict for name, verdict in verdicts.items() if verdict is not None},
-    )
-
-
 MOST_LINES = 8
-"""Metrics that `repr` tells of."""
-_OF_USE = (
-    *("by_group", "overall", "difference", "ratio", "findings", "groups", "ratios", "per_user"),
-    *("metrics", "metric", "gap", "verdict", "warnings", "summary", "plot"),
-    *("show", "page", "save", "shown", "to_json"),
-)
+"""Metrics that `repr` lists."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,19 +127,19 @@ class AuditResult:
     per_user_parts: pl.LazyFrame | None = field(default=None, compare=False)
 
     def __repr__(self) -> str:
-        """Who was audited, and a line for each metric."""
+        """What was audited, and a line for each metric."""
         summary = self.summary
         title = f"{plain(summary.title)}: " if summary.title else ""
-        outcome = f", {summary.outcome}" if summary.outcome else ""
-        audited = f"{summary.n_users:,} {summary.unit.many} by {listed(summary.by)}"
-        lines = [f"{title}audit of {audited}{outcome}"]
-        for name, found in [*self.metrics.items()][:MOST_LINES]:
-            groups = f"{found.n_groups:,} groups"
-            said = f"findings: {len(found.findings):,} of {groups}"
-            said = said if found.is_tested else f"{groups}, not tested"
-            lines.append(f"  {plain(name)}: mean {found.mean:.4g}, {said}")
-        more = len(self.metrics) - MOST_LINES
-        return "\n".join([*lines, *([f"  and {more:,} more metrics"] if more > 0 else [])])
+        outcome = summary.outcome or "not tested"
+        audited = f"{summary.unit.count(summary.n_users)} by {listed(summary.by)}"
+        lines = [f"{title}audit of {audited}, {outcome}"]
+        lines += [
+            f"  {plain(name)}: mean {found.mean:.4g}, findings: {len(found.findings):,} of "
+            f"{found.n_groups:,} groups"
+            for name, found in [*self.metrics.items()][:MOST_LINES]
+        ]
+        n_more = len(self.metrics) - MOST_LINES
+        return "\n".join([*lines, *([f"  and {n_more:,} more metrics"] if n_more > 0 else [])])
 
     def _repr_html_(self) -> str:
         return card_html(build_view(self.summary, self.group_table).answer)
@@ -167,10 +147,6 @@ class AuditResult:
     def __getitem__(self, metric: str) -> MetricResult:
         """The result of one metric; `ndcg` finds `ndcg@5` where there is only one."""
         return self.metric(metric)
-
-    def __dir__(self) -> list[str]:
-        """What is of use to those who have a result."""
-        return [*_OF_USE]
 
     def by_group(self, *attributes: str, metric: str | None = None) -> Any:
         """Numbers of every group of one attribute, or of several together: one row each.
@@ -226,7 +202,9 @@ class AuditResult:
     @property
     def verdict(self) -> AuditVerdict:
         """The outcome of the audit and of each metric."""
-        return audit_verdict(self.summary)
+        verdicts = {name: about.verdict for name, about in self.metrics.items()}
+        known = {name: verdict for name, verdict in verdicts.items() if verdict is not None}
+        return AuditVerdict(self.summary.outcome, known)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -240,26 +218,13 @@ class AuditResult:
     def gap(self, metric: str) -> Gap:
         """The gap between full intersections, with its null distribution."""
         key = self.find_metric(metric)
-        found, many = self.metrics[key], self.summary.unit.many
-        if found.is_gap_hidden:
-            raise InputError(
-                f"{key}: the gap is hidden, as one of its ends has too few {many} to be shown."
-            )
-        if found.gap is None and self.summary.search.n_not_fully_scored:
-            more = f"Raise {spell('budget_users')} or {spell('budget_seconds')}"
-            if self.summary.search.has_table:
-                more = f"The table has every score: audit without {spell('search')}"
-            raise InputError(
-                f"{key}: fewer than two intersections of all attributes are fully scored: a gap "
-                "needs two. "
-                f"{more}."
-            )
+        found, summary = self.metrics[key], self.summary
         if found.gap is None:
             raise InputError(
-                f"{key}: no intersection of all attributes has "
-                f"{self.summary.coverage.min_users} {many}, so there is no gap between them. "
-                f"Name fewer attributes or lower {spell('min_support')}; groups() has the "
-                "partial ones."
+                f"{key}: no gap, as fewer than two intersections of all attributes have "
+                f"{summary.coverage.min_users} {summary.unit.many} that are scored and may be "
+                f"shown. Name fewer attributes, lower {spell('min_support')}, or score more "
+                f"{summary.unit.many}; groups() has groups of fewer attributes."
             )
         return Gap(
             metric=key,
@@ -337,30 +302,21 @@ class AuditResult:
         min_shown, aggregates_only : see SharingOptions
         """
         folder = Path(folder)
-        passed_on = self.passed_on(
-            SharingOptions(min_shown=min_shown, aggregates_only=aggregates_only)
-        )
-        names = names_to_replace(AUDIT, folder, force, self.paths())
-        id = result_id(passed_on.summary, passed_on.group_table)
-        write = partial(put_audit, passed_on, folder=folder, id=id)
-        write_with_page(folder, names, id, write, passed_on.page if report else None)
-        return folder
-
-    def passed_on(self, sharing: SharingOptions) -> AuditResult:
-        """The same as it is written, with what may be shown to others."""
-        shown = self.shown(sharing.min_shown)
+        shown = self.shown(min_shown)
         has_users = self.per_user is not None or self.per_user_parts is not None
-        is_only = sharing.aggregates_only or not has_users
-        summary = shown.summary.model_copy(update={"is_aggregates_only": is_only})
-        return replace(shown, summary=summary)
+        summary = shown.summary.model_copy(
+            update={"is_aggregates_only": aggregates_only or not has_users}
+        )
+        shown = replace(shown, summary=summary)
+        names = names_to_replace(AUDIT, folder, force, self.run.paths() if self.run else [])
+        id = result_id(summary, shown.group_table)
+        write = partial(put_audit, shown, folder=folder, id=id)
+        write_with_page(folder, names, id, write, shown.page if report else None)
+        return folder
 
     def page(self, group_file: str = "groups.parquet") -> str:
         """Its page as HTML, with a link to the file of groups; none where that is empty."""
         return page_html(self.summary, self.group_table, group_file, self.run)
-
-    def paths(self) -> list[str]:
-        """Where all that was read lies, as far as it is known."""
-        return self.run.paths() if self.run else []
 
     def show(self) -> Path | None:
         """Show the page below a cell of a notebook; elsewhere write a file and give its path."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import polars as pl
@@ -10,7 +10,6 @@ import polars as pl
 from fairrec.core.errors import InputError, unknown_name
 from fairrec.core.options import spell
 from fairrec.inputs.users import MISSING
-from fairrec.metrics.direction import harm
 from fairrec.report.words import value_order
 from fairrec.result.metric_schema import MetricResult
 from fairrec.result.schema import AttributeSummary, AuditSummary
@@ -19,7 +18,6 @@ from fairrec.statistics.ratios import FAR, relative_shortfall
 
 LEAST_KNOWN = 1.25
 """Times the mean of others has to be as large as it may be off for a ratio to have a limit."""
-_NUMBERS = ("support", "value", "difference", "simultaneous_low", "simultaneous_high", "outcome")
 _TYPES: dict[str, type[pl.DataType]] = {
     "integer": pl.Int64,
     "number": pl.Float64,
@@ -61,47 +59,31 @@ def by_group(
         *(_place(chosen[f"a{at}"]).alias(f"o{at}") for at in places),
         pl.col("metric").replace_strict({name: at for at, name in enumerate(metrics)}).alias("o"),
     ).sort("o", *(f"o{at}" for at in places))
-    directions = {name: summary.metrics[name].higher_is_better for name in metrics}
-    harms = [
-        None if better is None or size is None else harm(size, better)
-        for size, better in zip(
-            ordered["difference"],
-            map(directions.__getitem__, ordered["metric"]),
-            strict=True,
-        )
-    ]
-    typed = [
+    # positive where a larger value is worse
+    signs = {True: -1.0, False: 1.0, None: None}
+    sign = pl.col("metric").replace_strict(
+        {name: signs[summary.metrics[name].higher_is_better] for name in metrics},
+        return_dtype=pl.Float64,
+    )
+    low, high = pl.col("simultaneous_low"), pl.col("simultaneous_high")
+    is_better = ((sign < 0) & (low > 0)) | ((sign > 0) & (high < 0))
+    typed = (
         typed_values(ordered[f"a{at}"], summary.attributes[name]).alias(name)
         for at, name in zip(places, attributes, strict=True)
-    ]
-    return pl.DataFrame(
-        [
-            ordered["metric"],
-            *typed,
-            *(ordered[name] for name in _NUMBERS[:-1]),
-            pl.Series("harm", harms, pl.Float64),
-            _verdicts(ordered, directions),
-        ]
-    ).rename(
-        {
-            "support": summary.unit.many.replace(" ", "_"),
-            "simultaneous_low": "low",
-            "simultaneous_high": "high",
-            "outcome": "verdict",
-        }
     )
-
-
-def _verdicts(rows: pl.DataFrame, directions: Mapping[str, bool | None]) -> pl.Series:
-    """The outcome of each group; better where it is significantly so."""
-    gain = rows["metric"].replace_strict(
-        {name: 0 if better is None else 1 if better else -1 for name, better in directions.items()}
+    numbers = ordered.select(
+        pl.col("support").alias(summary.unit.many.replace(" ", "_")),
+        "value",
+        "difference",
+        low.alias("low"),
+        high.alias("high"),
+        (pl.col("difference") * sign).alias("harm"),
+        pl.when(is_better & pl.col("is_beyond_chance"))
+        .then(pl.lit("better"))
+        .otherwise("outcome")
+        .alias("verdict"),
     )
-    is_better = ((rows["simultaneous_low"] > 0) & (gain > 0)) | (
-        (rows["simultaneous_high"] < 0) & (gain < 0)
-    )
-    verdicts = pl.when(is_better & rows["is_beyond_chance"]).then(pl.lit("better"))
-    return rows.select(verdicts.otherwise("outcome").alias("outcome")).to_series()
+    return pl.DataFrame([ordered["metric"], *typed, *numbers])
 
 
 def _place(values: pl.Series) -> pl.Series:

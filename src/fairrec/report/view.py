@@ -246,11 +246,11 @@ def plan_lines(summary: AuditSummary) -> tuple[str, ...]:
     if plan is None:
         return ()
     deviations = [plain(each, LONGEST_LINE) for each in plan.deviations]
-    return (
-        f"Planned ({plain(plan.file, LONGEST_PATH)}, checksum {plan.checksum[:12]}), with "
-        f"{plural(len(deviations), 'deviation')}.",
-        *(f"Deviates from the plan: {each}." for each in deviations),
-    )
+    which = f"({plain(plan.file, LONGEST_PATH)}, checksum {plan.checksum[:12]})"
+    if not deviations:
+        return (f"As planned {which}.",)
+    lines = (f"Deviates from the plan: {each}." for each in deviations)
+    return f"Planned {which}, with {plural(len(deviations), 'deviation')}.", *lines
 
 
 def settings_line(summary: AuditSummary) -> str:

@@ -291,22 +291,16 @@ def value_order(value: str) -> ValueOrder:
     >>> sorted(["City 10", "city 9", "City 2"], key=value_order)
     ['City 2', 'city 9', 'City 10']
     """
-    if value == MISSING:
-        return 2, 0.0, (), value
-    found = _FIRST_NUMBER.match(value)
-    if found is None:
-        return 1, 0.0, _parts(value), value
-    below = 1e-9 if found["below"] else 0.0
-    return 0, float(found["number"].replace("\u2212", "-")) - below, _parts(value), value
-
-
-def _parts(value: str) -> tuple[tuple[int, float, str], ...]:
-    """Its numbers and the words between them, whatever their case; numbers come first."""
-    return tuple(
+    parts = tuple(
         (0, float(part), "") if at % 2 else (1, 0.0, part.casefold())
         for at, part in enumerate(_NUMBER.split(value))
         if part
     )
+    found = _FIRST_NUMBER.match(value)
+    if found is None:
+        return (2 if value == MISSING else 1), 0.0, parts, value
+    below = 1e-9 if found["below"] else 0.0
+    return 0, float(found["number"].replace("\u2212", "-")) - below, parts, value
 
 
 @dataclass(frozen=True, slots=True)
