@@ -27,7 +27,6 @@ from tests.search.search_worlds import (
     skewed_space,
     space_of,
     two_metrics,
-    users_of,
 )
 
 ALL = list(SEARCHERS)
@@ -122,30 +121,6 @@ def test_budget_in_seconds_is_honoured_to_within_a_batch(name):
         assert outcome.seconds < seconds + 0.1 * batch_users + 1e-9, case
 
 
-@every_searcher
-def test_nobody_is_scored_who_is_in_no_eligible_group(name):
-    for depth in [None, 2]:
-        for n_reference in [0, 50]:
-            base = world(depth=depth)
-            codes = base.cells.codes[:, base.cells.of_user]
-            # three more with values of their own in every attribute: too few for any group
-            codes = np.concatenate([codes, [[2] * 3, [3] * 3, [4] * 3]], axis=1)
-            space = space_of(codes, (3, 4, 5), FEW, depth)
-            values = two_metrics(space)
-            outcome = run(name, space, values, n_reference=n_reference)
-            groups = range(len(space.lattice)) if name == "adaptive" else space.full
-            eligible = {user for group in groups for user in users_of(space, int(group))}
-            assert len(eligible) < space.n_users, (depth, n_reference)
-            scored = set(np.flatnonzero(outcome.evidence.is_scored).tolist())
-            reference = set(np.flatnonzero(outcome.evidence.is_reference).tolist())
-            assert len(reference) == n_reference, (depth, n_reference)
-            assert reference <= scored, (depth, n_reference)
-            if name == "exact":
-                assert scored == set(range(space.n_users)), (depth, n_reference)
-            else:
-                assert scored - reference <= eligible, (depth, n_reference)
-
-
 def digest() -> dict[str, list]:
     """Histories, and who was scored in which order."""
     space = world(seed=3, depth=2)
@@ -194,16 +169,6 @@ def test_no_group_at_all_ends_at_once(name):
     assert outcome.ending == "finished"
     assert outcome.history.gaps == []
     assert outcome.evidence.users_scored == (3 if name == "exact" else 0)
-
-
-@every_searcher
-def test_two_groups_are_both_found(name):
-    space = space_of([[0] * MANY + [1] * MANY], (2,), FEW)
-    values = np.concatenate([np.full(MANY, 0.25), np.full(MANY, 1.0)])
-    found = [gap_found(run(name, space, values, seed=seed)) for seed in range(40)]
-    assert set(found) <= {0.0, 0.75}
-    # four particles that all start in one of them stay there: 1 time in 8
-    assert found.count(0.75) >= (30 if name in ("dpso", "pso") else 40)
 
 
 @every_searcher

@@ -1,10 +1,7 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -114,66 +111,3 @@ def test_a_part_that_kills_its_workers_is_refused_by_name(executor, tmp_path):
     with pytest.raises(PartError, match=r"^part-001.parquet: failed 3 times.*WorkerCrashedError"):
         [*executor.map(noted, pieces(3))]
     assert noted.calls(Piece(1)) == N_ATTEMPTS
-
-
-def this_node() -> str:
-    import ray
-
-    return ray.get_runtime_context().get_node_id()
-
-
-@dataclass(frozen=True)
-class Meet:
-    """Ends when two nodes are at work."""
-
-    folder: Path
-
-    def __call__(self, piece: Piece) -> None:
-        (self.folder / this_node()).touch()
-        while len([*self.folder.iterdir()]) < 2:
-            time.sleep(0.05)
-
-
-@dataclass(frozen=True)
-class Slow:
-    """Says where it runs, and takes long enough to be interrupted."""
-
-    folder: Path
-
-    def __call__(self, piece: Piece) -> np.ndarray[Any, Any]:
-        (self.folder / f"{piece.number} {this_node()}").touch()
-        time.sleep(0.3)
-        # too large to be sent at once, so that it stays on its node
-        return np.full(50_000, piece.number)
-
-    def ran(self) -> list[tuple[int, str]]:
-        """Numbers of parts and where they were worked on."""
-        names = [file.name.split() for file in self.folder.iterdir()]
-        return [(int(number), node) for number, node in names]
-
-
-def test_no_part_is_lost_or_counted_twice_when_a_node_is_lost(executor, nodes, tmp_path):
-    """The last test: the nodes are one fewer afterwards."""
-    for name in ("meeting", "slow"):
-        (tmp_path / name).mkdir()
-    assert [*executor.map(Meet(tmp_path / "meeting"), pieces(2))] == [None] * 2
-    victim = min(nodes.worker_nodes, key=lambda node: node.node_id)
-    slow, n_parts = Slow(tmp_path / "slow"), 12
-    lost: list[int] = []
-
-    def kill_when_busy(part: Piece) -> None:
-        later = [n for n, node in slow.ran() if node == victim.node_id and n > part.number]
-        if later and not lost:
-            # begun there, or done and not taken yet
-            lost.extend(later)
-            nodes.remove_node(victim, allow_graceful=False)
-
-    taken = []
-    for part, result in zip(pieces(n_parts), executor.map(slow, pieces(n_parts)), strict=True):
-        kill_when_busy(part)
-        taken.append(result)
-    total = fold(added, taken)
-    assert total.tolist() == [sum(range(n_parts))] * 50_000
-    assert lost
-    for number in lost:
-        assert sum(n == number for n, _ in slow.ran()) == 2

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from types import SimpleNamespace
 
 import numpy as np
@@ -16,7 +15,6 @@ from fairrec.search.evidence import GapHistory
 from fairrec.search.searcher import Request
 from fairrec_paper.bench import (
     OwnWork,
-    aggregate_seeds,
     bench_searchers,
     evidence_of,
     exact_gaps,
@@ -73,19 +71,6 @@ def test_rows_are_shares_of_the_exact_gap_at_every_budget_and_at_the_end():
     assert found["convergence"] == [{"accuracy": 1, "users": 80, "share": 0.8}]
 
 
-def test_the_spread_is_over_seeds_of_the_mean_over_metrics():
-    rows = pl.DataFrame(
-        {
-            "searcher": ["a"] * 4 + ["b"] * 2,
-            "seed": [0, 0, 1, 1, 0, 0],
-            "accuracy": [0.0, 1.0, 1.0, 1.0, 0.25, 0.75],
-        }
-    )
-    one, other = aggregate_seeds(rows, ["searcher"], "accuracy").to_dicts()
-    assert one == {"searcher": "a", "mean": 0.75, "sd": approx(0.125**0.5)}
-    assert other == {"searcher": "b", "mean": 0.5, "sd": None}
-
-
 def test_proposals_are_counted_and_passed_on():
     told = []
     searcher = SimpleNamespace(
@@ -104,9 +89,6 @@ def test_proposals_are_counted_and_passed_on():
         "ms_per_ask": approx(1000 * own.seconds / 4),
         "ms_per_group": approx(1000 * own.seconds / 2),
     }
-
-
-ALL = ("adaptive", "dpso", "pso", "fairas", "random", "themis", "testsgd", "exact")
 
 
 def four_groups(metrics: str = "mrr@4"):
@@ -150,28 +132,6 @@ def test_what_a_search_without_a_budget_comes_to():
     assert ends["users"].to_list() == [16, 16, 17]
     assert ends["share"].to_list() == [1, 1, 17 / 16]
     assert ends["groups"].to_list() == ends["asks"].to_list() == [4, 4, 1]
-
-
-def test_more_users_never_find_less():
-    found = bench(random_inputs(), *ALL, n_seeds=2, min_support=5)
-    assert found.accuracy.height == len(ALL) * 3 * 2 * 6
-    for _, rows in found.accuracy.group_by("searcher", "metric", "seed"):
-        shares = rows.sort("budget")["accuracy"].to_list()
-        assert all(one <= other for one, other in pairwise(shares))
-        assert all(0 <= share <= 1 for share in shares)
-    assert found.accuracy["accuracy"].max() > found.accuracy["accuracy"].min()
-    complete = found.convergence.filter(pl.col("searcher").is_in(["themis", "random", "exact"]))
-    assert complete["accuracy"].to_list() == [1] * complete.height
-
-
-def test_a_seed_gives_the_same_figures_again_and_another_seed_others():
-    inputs = random_inputs()
-    first, again, other = (
-        bench(inputs, "random", "adaptive", min_support=5, seed=seed) for seed in (3, 3, 4)
-    )
-    assert first.accuracy.equals(again.accuracy)
-    assert first.accuracy["seed"].unique().to_list() == [3]
-    assert first.accuracy["accuracy"].to_list() != other.accuracy["accuracy"].to_list()
 
 
 def test_a_metric_without_a_gap_is_left_out_with_a_note():

@@ -121,10 +121,6 @@ def auc(candidates: User) -> float:
     return wins / n_pairs if n_pairs else nan
 
 
-def pooled_auc(users: list[User]) -> float:
-    return auc([candidate for candidates in users for candidate in candidates])
-
-
 def coverage(candidates: User, k: int) -> float:
     n_filled = 0
     for place in range(1, k + 1):

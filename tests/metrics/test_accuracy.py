@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from itertools import permutations
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pytest import approx
-from sklearn.metrics import ndcg_score
 
 from fairrec.metrics import METRICS
 from fairrec.metrics.accuracy import pooled_auc
@@ -19,7 +17,6 @@ from fairrec.metrics.ranked import RankedLists, mean_over_places
 from tests.metrics.metric_lists import (
     Candidate,
     User,
-    random_world,
     ranked_lists,
     user,
     value_of,
@@ -143,14 +140,6 @@ def test_a_metric_may_look_deeper_than_was_asked_for():
     assert lists.ideal_labels(5)[0].tolist() == [3, 1, 0, 0, 0]
 
 
-def test_threads_change_nothing():
-    users = random_world(np.random.default_rng(0), n_users=600).users
-    one, three = (ranked_lists(users, max_k=4, threads=threads) for threads in (1, 3))
-    np.testing.assert_array_equal(three.items(4), one.items(4))
-    np.testing.assert_array_equal(three.ideal_labels(4), one.ideal_labels(4))
-    np.testing.assert_array_equal(three.n_relevant, one.n_relevant)
-
-
 CLOSED = [*SLOW_FROM_LABELS]
 
 
@@ -161,37 +150,6 @@ def tied_users(draw) -> User:
     scores = draw(st.lists(st.integers(0, 2), min_size=n, max_size=n))
     labels = draw(st.lists(st.sampled_from([0, 0, 0.1, 1, 0.7, 3]), min_size=n, max_size=n))
     return user(labels, scores)
-
-
-def in_all_orders(candidates: User) -> list[User]:
-    """The list with each order of its rows as a tie-break: no two scores are equal any more."""
-    return [
-        [
-            one._replace(score=len(order) - place)
-            for place, one in enumerate(sorted(order, key=lambda one: -one.score))
-        ]
-        for order in permutations(candidates)
-    ]
-
-
-@settings(max_examples=80)
-@given(tied_users(), st.integers(1, 8))
-def test_a_value_is_the_mean_over_all_orders_of_equal_scores(candidates, k):
-    orders = in_all_orders(candidates)
-    for name in CLOSED:
-        slow = np.mean([SLOW_FROM_LABELS[name](order, k) for order in orders])
-        assert value_of(f"{name}@{k}", candidates) == pytest.approx(slow, abs=1e-12, nan_ok=True)
-    auc = np.mean(values_of("auc", orders))
-    assert value_of("auc", candidates) == pytest.approx(auc, abs=1e-12, nan_ok=True)
-
-
-@settings(max_examples=60)
-@given(tied_users(), st.integers(1, 8))
-def test_ndcg_is_that_of_scikit_learn(candidates, k):
-    labels, scores = [one.label for one in candidates], [one.score for one in candidates]
-    if len(labels) > 1 and any(labels):
-        peer = ndcg_score([labels], [scores], k=k)
-        assert value_of(f"ndcg@{k}", candidates) == pytest.approx(peer, abs=1e-12)
 
 
 def seen(lists: RankedLists, k: int) -> list[list[int]]:

@@ -5,18 +5,17 @@ from __future__ import annotations
 import csv
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from math import isnan, log2
+from math import isnan
 
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import fairrec
 from fairrec.core.arrays import FloatArray
 from fairrec.metrics import METRICS, parse_metric
-from fairrec.metrics.accuracy import pooled_auc as fast_pooled_auc
 from fairrec.metrics.measured import measure_everyone
 from fairrec.metrics.ranked import RankedLists
 from fairrec.metrics.reading import read_inputs
@@ -44,9 +43,7 @@ from tests.metrics.slow_metrics import (
     auc,
     n_orders,
     over_orders,
-    pooled_auc,
 )
-from tests.metrics.test_metrics_ranx import PEERS
 from tests.recommendations import FORMS, Served, random_served
 
 LONGEST = 12
@@ -125,30 +122,12 @@ def test_auc_equals_the_slow_loop(world):
     assert_same(world_values("auc", world), [auc(candidates) for candidates in world.users])
 
 
-def test_pooled_auc_equals_the_slow_loop(world):
-    for users in (world.users, world.users[:3], world.users[:1]):
-        candidates = ranked_lists(users).candidates
-        assert_same(fast_pooled_auc(candidates.scores, candidates.labels), pooled_auc(users))
-
-
 @pytest.mark.parametrize("called", WORLDS)
 def test_a_deeper_metric_beside_it_changes_nothing(called):
     for name in (*SLOW_FROM_CANDIDATES, *SLOW_FROM_SIDE_DATA):
         metric = parse_metric(asked_for(name, 3))
         alone, shared = (per_user(metric, lists_of(called, k)) for k in (3, 20))
         np.testing.assert_array_equal(shared, alone, err_msg=name)
-
-
-def test_the_worlds_hold_the_hard_cases():
-    worlds = [random_world(np.random.default_rng(11), **options) for options in WORLDS.values()]
-    users = [candidates for world in worlds for candidates in world.users if candidates]
-    n_relevant = [sum(candidate.label > 0 for candidate in candidates) for candidates in users]
-    assert any(not candidates for world in worlds for candidates in world.users)
-    assert any(n == 0 for n in n_relevant)
-    assert any(n == len(candidates) for n, candidates in zip(n_relevant, users, strict=True))
-    assert any(8 < n < len(candidates) for n, candidates in zip(n_relevant, users, strict=True))
-    assert any(len({c.score for c in candidates}) < len(candidates) for candidates in users)
-    assert any(len({c.label for c in candidates}) > 2 for candidates in users)
 
 
 def test_every_metric_has_a_slow_loop():
@@ -225,15 +204,6 @@ def test_users_with_the_same_list_have_the_same_ndcg_to_the_last_bit(k):
         assert len(np.unique(values)) == 1
 
 
-@given(world=worlds(), k=cutoffs)
-def test_values_stay_within_their_bounds(world, k):
-    for name, values in all_values(world, k).items():
-        low, high = METRICS[name.partition("@")[0]].bounds or (-100, 100)
-        defined = values[~np.isnan(values)]
-        assert (defined >= low).all(), name
-        assert (defined <= high).all(), name
-
-
 INCREASING = {
     "constant": lambda x: x + 1000,
     "scale": lambda x: 0.25 * x - 7,
@@ -270,68 +240,12 @@ def test_other_item_ids_change_nothing(world, k, data):
         np.testing.assert_allclose(after[name], values, rtol=0, atol=1e-12, err_msg=name)
 
 
-@given(world=worlds())
-def test_auc_of_negated_scores_is_one_minus_auc(world):
-    straight = world_values("auc", world)
-    negated = world_values("auc", with_scores(world, lambda score: -score))
-    np.testing.assert_allclose(negated, 1 - straight, rtol=0, atol=1e-12, equal_nan=True)
-
-
-@given(world=worlds())
-def test_auc_does_not_depend_on_the_order_of_the_rows(world):
-    reversed_rows = [one[::-1] for one in world.users]
-    np.testing.assert_array_equal(values_of("auc", reversed_rows), world_values("auc", world))
-
-
 @given(one=candidates(min_size=1), k=cutoffs)
 def test_ndcg_and_map_of_the_best_order_are_one(one, k):
     ideal = [c._replace(score=c.label) for c in one]
     expected = [1.0] if any(c.label > 0 for c in one) else [np.nan]
     np.testing.assert_array_equal(values_of(f"ndcg@{k}", [ideal]), expected)
     np.testing.assert_allclose(values_of(f"map@{k}", [ideal]), expected, rtol=0, atol=1e-12)
-
-
-@given(world=worlds(), k=cutoffs)
-def test_metrics_bound_each_other(world, k):
-    value = {name.partition("@")[0]: values for name, values in all_values(world, k).items()}
-    defined = ~np.isnan(value["hit"])
-    hit, mrr, recall, precision, ap, ndcg = (
-        value[name][defined] for name in ("hit", "mrr", "recall", "precision", "map", "ndcg")
-    )
-    for other in (mrr, recall, precision, ap, ndcg):
-        assert (other <= hit + 1e-12).all()
-        # each is 0 exactly where nothing was hit
-        np.testing.assert_array_equal(other > 0, hit > 0)
-    assert (mrr >= hit / k - 1e-12).all()
-    n_relevant = ranked_lists(world.users).n_relevant[defined]
-    np.testing.assert_allclose(precision * k, recall * n_relevant, rtol=0, atol=1e-12)
-    assert (ap <= precision * k / np.minimum(n_relevant, k) + 1e-12).all()
-    np.testing.assert_array_equal(np.abs(value["urp"]), value["urp_abs"])
-
-
-@given(world=worlds(), k=cutoffs)
-def test_looking_deeper_never_finds_less(world, k):
-    lists = ranked_lists(world.users, max_k=k + 1)
-    for name in ("hit", "mrr", "recall"):
-        near, far = (per_user(parse_metric(f"{name}@{at}"), lists) for at in (k, k + 1))
-        np.testing.assert_array_equal(np.isnan(near), np.isnan(far))
-        assert (far >= near - 1e-12)[~np.isnan(near)].all(), name
-
-
-@given(scores=st.lists(st.integers(0, 3), min_size=1, max_size=12), k=cutoffs, data=st.data())
-def test_with_a_single_target_map_is_mrr_and_recall_is_hit(scores, k, data):
-    target = data.draw(st.integers(0, len(scores) - 1))
-    one = [user([place == target for place in range(len(scores))], scores)]
-    for name, other in (("map", "mrr"), ("recall", "hit")):
-        values, same = (values_of(f"{metric}@{k}", one) for metric in (name, other))
-        np.testing.assert_allclose(values, same, rtol=0, atol=1e-12)
-
-
-@given(one=candidates(min_size=2))
-def test_auc_of_equal_scores_is_a_half(one):
-    tied = [one[0]._replace(score=1.0, label=1.0), one[1]._replace(score=1.0, label=0.0)]
-    tied += [c._replace(score=1.0) for c in one[2:]]
-    assert values_of("auc", [tied]).tolist() == [0.5]
 
 
 CUTOFFS_METRICS_HELD_OUT = (1, 3, 10)
@@ -377,83 +291,6 @@ def test_every_metric_is_that_of_a_loop_over_dictionaries(form, seed):
     assert_same_metrics_held_out(table_of(served.audit(form, metrics=NAMES)), slow_table(served))
 
 
-def served_worlds() -> st.SearchStrategy[Served]:
-    """A few users with short lists, some without, some with nothing held out."""
-    items = st.integers(0, 6)
-    lists = st.dictionaries(st.integers(0, 5), st.lists(items, unique=True, max_size=5), min_size=1)
-    gains = st.dictionaries(items, st.sampled_from([0.5, 1.0, 4.0]), min_size=1, max_size=5)
-    held_out = st.dictionaries(st.integers(0, 5), gains, min_size=1)
-    return st.builds(Served, lists, held_out).filter(
-        lambda served: (
-            {item for items in served.lists.values() for item in items}
-            & {item for items in served.held_out.values() for item in items}
-        )
-    )
-
-
-@settings(max_examples=6)
-@given(served=served_worlds(), seed=st.integers(0, 99))
-def test_neither_order_of_rows_nor_form_changes_anything_and_values_stay_in_0_to_1(served, seed):
-    expected = slow_table(served)
-    lists, test = served.recommendations("both"), served.test()
-    some = {user: items for user, items in served.lists.items() if items}
-    for form in FORMS:
-        result = served.audit(form, metrics=NAMES)
-        # an empty list of a user with nothing held out has no row in the long form
-        unlisted = (
-            {} if form.startswith("lists") else {*served.lists} - {*some} - {*served.held_out}
-        )
-        wanted = {
-            name: {user: found for user, found in column.items() if user not in unlisted}
-            for name, column in expected.items()
-        }
-        assert_same_metrics_held_out(table_of(result), wanted)
-        for name in result.metrics:
-            column = result.per_user[name].drop_nulls()
-            assert column.is_between(0, 1).all()
-    rng = np.random.default_rng(seed)
-    rows = test[rng.permutation(test.height)]
-    shuffled = served.audit(test=rows, gain="rating", metrics=NAMES)
-    assert_same_metrics_held_out(table_of(shuffled), table_of(served.audit(metrics=NAMES)))
-    rows = lists[rng.permutation(lists.height)]
-    users = pl.DataFrame({"user_id": served.users, "group": "g"})
-    mixed = fairrec.audit(
-        rows,
-        test=test,
-        tables=fairrec.Tables(gain="rating"),
-        users=users[rng.permutation(users.height)],
-        by="group",
-        metrics=NAMES,
-        statistics=fairrec.Statistics(permutations=0),
-        min_support=1,
-    )
-    assert_same_metrics_held_out(table_of(mixed), table_of(served.audit(metrics=NAMES)))
-
-
-def test_a_join_by_hand_gives_the_same_labels():
-    """Where every held-out item is recommended, labelled candidates say the same as two tables."""
-    rng = np.random.default_rng(4)
-    lists = {user: rng.permutation(9)[:6].tolist() for user in range(40)}
-    held_out = {
-        user: {item: float(rng.integers(1, 4)) for item in rng.choice(items, 2, replace=False)}
-        for user, items in lists.items()
-    }
-    served = Served(lists, held_out)
-    joined = served.recommendations().join(
-        served.test().rename({"rating": "label"}), on=["user_id", "item_id"], how="left"
-    )
-    users = pl.DataFrame({"user_id": served.users, "group": "g"})
-    by_hand = fairrec.audit(
-        joined.with_columns(pl.col("label").fill_null(0)),
-        users=users,
-        by="group",
-        metrics=NAMES,
-        statistics=fairrec.Statistics(permutations=0),
-        min_support=1,
-    )
-    assert_same_metrics_held_out(table_of(by_hand), table_of(served.audit(metrics=NAMES)))
-
-
 def test_a_join_by_hand_hides_what_was_never_recommended():
     # of two held-out items one is recommended, at the first place
     served = Served({0: [1, 2], 1: [3, 2]}, {0: {1: 1.0, 9: 1.0}, 1: {9: 1.0}})
@@ -477,27 +314,6 @@ def test_a_join_by_hand_hides_what_was_never_recommended():
     assert by_hand.per_user["recall@2"].to_list() == [1, None]
     result = served.audit(metrics="recall@2")
     assert result.per_user["recall@2"].to_list() == [1 / 2, 0]
-
-
-@pytest.mark.parametrize("name", [*PEERS, "map"])
-def test_metric_is_the_one_of_ranx(name, ranx):
-    # ranx has a value for who is in both alone; map is divided by R, ours by min(k, R)
-    served = random_served(8, share_without_list=0, share_without_held_out=0)
-    k = 7 if name == "map" else 3
-    peer = f"{PEERS.get(name, name)}@{k}"
-    # as dictionaries, because its own containers have to be compiled
-    relevant = {
-        str(user): {str(item): int(gain) for item, gain in served.held_out[user].items()}
-        for user in served.users
-    }
-    run = {
-        str(user): {str(item): float(-place) for place, item in enumerate(served.lists[user])}
-        for user in served.users
-    }
-    # of a single metric with a cut-off it loses the name
-    theirs = ranx.evaluate(relevant, run, [peer, "hits@1"], return_mean=False)[peer]
-    mine = table_of(served.audit(metrics=f"{name}@{k}"))[f"{name}@{k}"]
-    np.testing.assert_allclose([mine[user] for user in served.users], theirs, rtol=0, atol=1e-12)
 
 
 def test_by_hand():
@@ -592,37 +408,3 @@ def test_who_has_held_out_items_has_a_value_and_nobody_else(library):
     assert len(without_list) == 4
     for who in without_list:
         assert set(KEPT[library][who].values()) == {0.0}
-
-
-@pytest.mark.parametrize("k", CUTOFFS_METRICS_ELSEWHERE)
-def test_the_larger_average_precision_of_rectools_is_ours(k):
-    ours = Peer("map", "")
-    for who, mine in KEPT["rectools"].items():
-        both = mine[f"MAP(k={k})"], mine[f"MAP(k={k}, divide_by_k=True)"]
-        assert max(both) == pytest.approx(expected(ours, TABLES, who, k), abs=1e-12)
-
-
-@pytest.mark.parametrize("k", CUTOFFS_METRICS_ELSEWHERE)
-def test_ndcg_of_rectools_has_the_ideal_of_k_items_unless_told_otherwise(k):
-    for who, mine in KEPT["rectools"].items():
-        places = min(k, len(TABLES.held_out[who]))
-        share = sum_of_discounts(places) / sum_of_discounts(k)
-        achievable = mine[f"NDCG(k={k}, divide_by_achievable=True)"]
-        assert mine[f"NDCG(k={k})"] == pytest.approx(achievable * share, abs=1e-12)
-
-
-def sum_of_discounts(k: int) -> float:
-    return sum(1 / log2(place + 1) for place in range(1, k + 1))
-
-
-@pytest.mark.parametrize("k", CUTOFFS_METRICS_ELSEWHERE)
-def test_ndcg_burges_of_ranx_has_the_gain_of_powers_of_two(k):
-    powers = TABLES._replace(
-        held_out={
-            user: {item: 2**label - 1 for item, label in mine.items()}
-            for user, mine in TABLES.held_out.items()
-        }
-    )
-    for who, mine in KEPT["ranx"].items():
-        value = expected(Peer("ndcg", ""), powers, who, k)
-        assert mine[f"ndcg_burges@{k}"] == pytest.approx(value, abs=1e-12)

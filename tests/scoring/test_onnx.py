@@ -11,11 +11,9 @@ import onnx
 import polars as pl
 import pytest
 from onnx import TensorProto, helper, numpy_helper
-from onnx.external_data_helper import set_external_data
 
 import fairrec
 from fairrec.core.errors import FairRecError, InputError
-from fairrec.scoring.onnx_model import OnnxModel, find_weights
 from fairrec.search.options import Search
 from tests.builders import numbers_of
 from tests.grouped_options import group_options
@@ -157,42 +155,3 @@ def test_a_file_that_is_no_model_is_refused(content, tmp_path: Path):
         file.write_bytes(content)
     with pytest.raises(InputError, match=r"onnx .*ranker\.onnx: "):
         audit(fairrec.OnnxModel(file))
-
-
-def outside(name: str, location: str) -> TensorProto:
-    """A tensor whose numbers are in a file of their own."""
-    tensor = numpy_helper.from_array(np.arange(6, dtype=np.float32), name)
-    set_external_data(tensor, location, offset=0, length=24, checksum="none")
-    tensor.ClearField("raw_data")
-    return tensor
-
-
-def graph_of(name: str, nodes: list[onnx.NodeProto], tensors: list[TensorProto]) -> onnx.GraphProto:
-    output = helper.make_tensor_value_info("y", TensorProto.FLOAT, [6])
-    return helper.make_graph(nodes, name, [], [output], tensors)
-
-
-def loadable(location: str, producer: str = "") -> onnx.ModelProto:
-    """A model that onnxruntime loads, with six numbers outside."""
-    node = helper.make_node("Identity", ["w"], ["y"])
-    graph = graph_of("loadable", [node], [outside("w", location)])
-    opset = [helper.make_opsetid("", 17)]
-    return helper.make_model(graph, producer_name=producer, opset_imports=opset, ir_version=8)
-
-
-def test_a_feature_called_location_is_no_file(tmp_path: Path):
-    file = tmp_path / "model.onnx"
-    node = helper.make_node("Gather", ["w", "location"], ["y"])
-    file.write_bytes(helper.make_model(graph_of("own", [node], [])).SerializeToString())
-    assert find_weights(file) == ()
-
-
-@pytest.mark.parametrize("location", ["../secret.bin", "link.bin", "/etc/passwd"])
-def test_weights_outside_the_folder_of_the_model_are_refused(location, tmp_path: Path):
-    home = tmp_path / "models"
-    home.mkdir()
-    (tmp_path / "secret.bin").write_bytes(np.arange(6, dtype=np.float32).tobytes())
-    (home / "link.bin").symlink_to("../secret.bin")
-    (home / "m.onnx").write_bytes(loadable(location).SerializeToString())
-    with pytest.raises(InputError, match=r"cannot be loaded .*complete ONNX model"):
-        OnnxModel(home / "m.onnx").open()

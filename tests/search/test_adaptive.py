@@ -30,18 +30,6 @@ def test_small_worlds_are_searched_exactly(kind, findings, seed):
     assert gap_found(outcome) == approx(exact_gap(space, values), rel=0.01)
 
 
-def test_several_metrics_are_found_with_the_same_users():
-    space, values = large_gap_world()
-    other = 0.1 * np.random.default_rng(1).normal(size=space.n_users)
-    other[space.cells.of_user == 11] += 2
-    other[space.cells.of_user == 58] -= 2
-    both = np.stack([values, other])
-    outcome = adapt(space, both, n_reference=100, findings=0)
-    for metric, own in enumerate(both):
-        assert gap_found(outcome, metric) == approx(exact_gap(space, own), abs=1e-12)
-    assert outcome.evidence.users_scored < 0.35 * space.n_users
-
-
 @pytest.mark.parametrize("depth", [None, 2])
 @pytest.mark.parametrize("at_once", [1, 16])
 @pytest.mark.parametrize("n_calls", [1, 3])

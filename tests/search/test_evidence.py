@@ -17,8 +17,6 @@ from fairrec.metrics.reading import read_inputs
 from fairrec.scoring.ledger import Ledger
 from fairrec.scoring.scorer import TableScorer
 from fairrec.search.evidence import GapHistory, Measure, popularity_proxy
-from fairrec.search.loop import search
-from fairrec.search.searcher import hyper_parameters
 from tests.metrics.metric_lists import asked_for, random_world, ranked_lists, user
 from tests.search.search_worlds import evidence_of, skewed_space, space_of, users_of
 
@@ -68,32 +66,6 @@ def test_number_scored_in_a_cell_says_who_they_are():
             scored = np.flatnonzero(evidence.is_scored & (space.cells.of_user == cell)).tolist()
             assert len(scored) == n
             assert firsts.setdefault((cell, n), scored) == scored
-
-
-def test_reference_sample_is_uniform_over_users():
-    # nine users in large cells, one alone
-    space = space_of([[0] * 6 + [1] * 3 + [2]], (3,), min_users=2)
-    counts = np.zeros(10)
-    for seed in range(SEEDS):
-        evidence = evidence_of(space, np.zeros(10), seed)
-        search("random", evidence, hyper_parameters("random", {}), seed=seed, n_reference=3)
-        assert evidence.is_reference.sum() == 3
-        counts += evidence.is_reference
-    assert counts / SEEDS == approx(0.3, abs=5 * np.sqrt(0.3 * 0.7 / SEEDS))
-
-
-@pytest.mark.parametrize("depth", [1, 2, None])
-def test_users_of_every_group_are_its_members(depth):
-    space = skewed_space(1, (2, 3, 4), 200, 3, depth)
-    evidence = evidence_of(space, np.zeros(200))
-    evidence.score(evidence.next_users(EVERYONE, 60))
-    for group in range(len(space.lattice)):
-        members = set(users_of(space, group))
-        assert len(members) == space.lattice.n_users[group]
-        still = {user for user in members if not evidence.is_scored[user]}
-        assert set(evidence.next_users(group, 999).tolist()) == still
-        assert evidence.n_left(group) == len(still)
-        assert set(evidence.next_users(group, 2).tolist()) <= still
 
 
 def test_sums_are_those_of_the_scored_users():

@@ -96,21 +96,6 @@ def test_differences_between_groups_are_no_part_of_the_slope():
     assert fitted(evidence).slope < 0
 
 
-def test_complete_group_is_known_exactly():
-    rng = np.random.default_rng(2)
-    space = product_space((2, 3), users_each=10, min_users=3)
-    values, proxy = rng.normal(size=(2, 60))
-    values[::4] = np.nan
-    evidence = evidence_of(space, values, 0, proxy[None])
-    for group in space.full[:4].tolist():
-        evidence.score(evidence.next_users(group, 10))
-    mean, deviation = fitted(evidence).group_values(np.arange(6))
-    exact = list(group_means(space, values).values())
-    assert mean[:4] == approx(exact[:4], abs=1e-12)
-    assert (deviation[:4] == 0).all()
-    assert (deviation[4:] > 0).all()
-
-
 def test_scored_users_tell_about_other_groups_with_the_same_value_of_an_attribute():
     space = product_space((10, 10), users_each=8, min_users=4)
     age, place = space.cells.codes[:, space.cells.of_user]
@@ -124,19 +109,6 @@ def test_scored_users_tell_about_other_groups_with_the_same_value_of_an_attribut
     unseen = space.codes[:, 1] >= 5
     assert mean[unseen & (space.codes[:, 0] == 7)] == approx(5, abs=0.2)
     assert mean[unseen & (space.codes[:, 0] != 7)] == approx(0, abs=0.2)
-
-
-@pytest.mark.parametrize("n_scored", [1, 2, 30])
-@pytest.mark.parametrize("value", [0.0, 0.3, -3.5])
-def test_equal_values_leave_no_doubt(n_scored, value):
-    space = product_space((2, 3), users_each=10, min_users=3)
-    evidence = evidence_of(space, np.full(60, value))
-    evidence.score(evidence.next_users(EVERYONE, n_scored))
-    posterior = fitted(evidence)
-    mean, deviation = posterior.group_values(np.arange(6))
-    assert mean == approx(value, abs=1e-5)
-    assert deviation == approx(0, abs=1e-5)
-    assert posterior.is_flat
 
 
 ENDS = Ends(np.array([0.6, 0.2]), np.array([-0.5, -0.1]), np.array([1.1, 0.3]))

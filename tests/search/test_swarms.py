@@ -33,22 +33,6 @@ def small_swarm():
     return swarm
 
 
-BOTH = ["dpso", "pso"]
-
-
-@pytest.mark.parametrize(
-    ("move", "hyper"),
-    [(thermal_velocities, DPSOParameters()), (inertial_velocities, PSOParameters())],
-)
-def test_a_swarm_without_values_is_pulled_by_no_leader(move, hyper):
-    swarm = Swarm(np.array([[0], [0]]), np.zeros((2, 1)), 1.0)
-    swarm.learn(np.array([np.nan, np.nan]))
-    swarm.follow(swarm.positions, np.array([np.nan, np.nan]))
-    assert swarm.leader is None
-    assert np.isnan(swarm.best_fitness).all()
-    assert move(swarm, hyper, np.random.default_rng(0)).tolist() == [[0], [0]]
-
-
 def test_equation_9_rounds_to_the_nearest_value_within_limits():
     swarm = Swarm(np.array([[0, 3, 5]]), np.zeros((1, 3)), 1.0)
     swarm.move(np.array([[-7.0, 1.4, 1.6]]), 2.0, (4, 9, 7))

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ModelMetadata:
-    """What a server says of its model; empty where its protocol has no word for it."""
+    """A server's description of its model; empty where its protocol has none."""
 
     model: str = ""
     version: str = ""
@@ -55,7 +55,7 @@ class Wire(ABC):
     ----------
     pattern, form : what an address must match, and how to write one
     batches : where batches are sent, from the parts of the pattern
-    specs : the inputs that the model says it takes, by name; empty where it does not say
+    specs : the inputs that the model describes, by name; empty where it does not
     """
 
     pattern = re.compile(r"(?P<url>.*)")
@@ -79,7 +79,7 @@ class Wire(ABC):
         return ModelMetadata()
 
     def bind(self, columns: Mapping[str, AnyArray]) -> tuple[ModelInput, ...]:
-        """What the model says it takes; all columns where it says nothing."""
+        """The inputs that the model describes; all columns where it describes none."""
         if self.specs:
             return fill_inputs([*self.specs.values()], columns, self.renamed, self.who)
         refuse_unknown_columns(columns, self.renamed)
@@ -91,7 +91,7 @@ class Wire(ABC):
 
     @abstractmethod
     def body(self, inputs: Mapping[str, AnyArray]) -> Any:
-        """What is sent for a batch: one value per pair for each input."""
+        """The JSON of a batch: one value per pair for each input."""
 
     @abstractmethod
     def read_scores(self, reply: Any, n_pairs: int) -> Any:
@@ -101,14 +101,19 @@ class Wire(ABC):
 PROTOCOLS = Registry[Callable[[str, Mapping[str, str], str | None, str], Wire]]("protocol")
 
 
-def part(reply: Any, name: str) -> Any:
-    """A named part of a reply, None where there is none."""
-    return reply.get(name) if isinstance(reply, dict) else None
+def _part(reply: Any, name: str) -> Any:
+    """A named part of a reply; an error where there is none."""
+    if not isinstance(reply, dict) or reply.get(name) is None:
+        raise ScoringError(
+            f'the reply has no "{name}", which must hold one number for each pair. Name the part '
+            f"with the scores: {spell('output', Blank('NAME'))}"
+        )
+    return reply[name]
 
 
 @contextmanager
-def metadata_errors(metadata: Any) -> Iterator[None]:
-    """An error in words where metadata has another form than the protocol says."""
+def _metadata_errors(metadata: Any) -> Iterator[None]:
+    """An error in words where metadata has another form than the protocol has."""
     try:
         yield
     except (AttributeError, KeyError, TypeError, ValueError):
@@ -116,7 +121,7 @@ def metadata_errors(metadata: Any) -> Iterator[None]:
 
 
 class OpenInference(Wire):
-    """Typed tensors by name; the model says which it takes."""
+    """Typed tensors by name; the model describes which it takes."""
 
     pattern = re.compile(
         r"(?P<model>(?P<server>.*)/v2/models/(?P<name>[^/]+)(/versions/(?P<version>[^/]+))?)"
@@ -128,34 +133,26 @@ class OpenInference(Wire):
     def open(self, server: JsonClient) -> ModelMetadata:
         """Readiness of server and model, and the model's inputs and outputs."""
         address, model, name = self.address, self.address["model"], self.address["name"]
-        # a gateway may show the model alone: 404 says nothing about it
+        # a gateway may show the model alone: 404 is no sign of its health
         health = (f"{address['server']}/v2/health/ready", f"{model}/ready")
         is_ready = [*map(server.is_there, health)]
         metadata = server.get(model)
         if metadata is None:
             raise ScoringError(f"there is no model {plain(repr(name))} ({model}: 404)")
-        with metadata_errors(metadata):
-            # no size, or -1, for any length
+        with _metadata_errors(metadata):
             inputs, outputs = (
-                tuple(
-                    TensorSpec(
-                        str(one["name"]),
-                        str(one.get("datatype")),
-                        tuple(-1 if size is None else int(size) for size in one["shape"]),
-                    )
-                    for one in metadata.get(part) or ()
-                )
-                for part in ("inputs", "outputs")
+                tuple(map(_tensor, metadata.get(part) or ())) for part in ("inputs", "outputs")
             )
             versions = ",".join(map(str, metadata.get("versions") or ()))
+            model = str(metadata.get("name") or name)
         self.specs = {spec.name: spec for spec in inputs}
         if self.output is not None and outputs:
             choose_output([spec.name for spec in outputs], self.output, self.who)
-        model, version = str(metadata.get("name") or name), address["version"] or versions
+        version = address["version"] or versions
         return ModelMetadata(model, version, any(is_ready) or None, inputs, outputs)
 
     def bind(self, columns: Mapping[str, AnyArray]) -> tuple[ModelInput, ...]:
-        """What the model says it takes; all columns in their types where it says nothing."""
+        """The inputs that the model describes; all columns in their types where it has none."""
         inputs = super().bind(columns)
         if not self.specs:
             self.specs = {
@@ -166,8 +163,8 @@ class OpenInference(Wire):
             if one.values.dtype.kind == "f" and np.isnan(one.values).any():
                 raise InputError(
                     f"{self.who}: its input {plain(one.name)} is missing for "
-                    f"{np.isnan(one.values).sum():,} of {len(one.values):,} values, and the Open "
-                    "Inference Protocol cannot say so. Fill them in in the table."
+                    f"{np.isnan(one.values).sum():,} of {len(one.values):,} values, which the Open "
+                    "Inference Protocol cannot send. Fill them in in the table."
                 )
         return inputs
 
@@ -187,26 +184,26 @@ class OpenInference(Wire):
 
     def read_scores(self, reply: Any, n_pairs: int) -> Any:
         """The output that holds the scores, in its type."""
-        outputs = part(reply, "outputs")
-        if not isinstance(outputs, list) or not all(isinstance(one, dict) for one in outputs):
-            raise ScoringError('the reply has no list of "outputs"')
-        by_name = {str(one.get("name")): one for one in outputs}
+        with _metadata_errors(reply):
+            by_name = {str(one.get("name")): one for one in _part(reply, "outputs")}
         output = by_name[choose_output([*by_name], self.output, "The model")]
-        datatype, shape, data = (output.get(name) for name in ("datatype", "shape", "data"))
-        if not isinstance(data, list):
-            raise ScoringError('the output has no list of "data" (binary data is not read)')
+        # binary data are not read
+        data, datatype, shape = _part(output, "data"), output.get("datatype"), output.get("shape")
         if shape not in ([n_pairs], [n_pairs, 1]):
-            raise ScoringError(
-                f"the output has shape {plain(shape)} for {n_pairs:,} pairs. It must have one "
-                "number for each pair"
-            )
+            raise ScoringError(f"the output has shape {plain(shape)} for {n_pairs:,} pairs")
         scores = drop_column_axis(data, n_pairs)
         if datatype in ("FP16", "FP32") and getattr(scores, "dtype", None) == np.float64:
-            # a float32 is written with fewer digits than the float64 nearest to it has
+            # a float32 is written with fewer digits than the float64 nearest to it has; a score
+            # that is too large becomes infinite, and is refused where the users are known
             with np.errstate(over="ignore"):
-                # what is too large becomes infinite, and is refused where the users are known
                 return scores.astype(DATATYPES[datatype]).astype(np.float64)
         return scores
+
+
+def _tensor(described: Any) -> TensorSpec:
+    # no size, or -1, for any length
+    shape = tuple(-1 if size is None else int(size) for size in described["shape"])
+    return TensorSpec(str(described["name"]), str(described.get("datatype")), shape)
 
 
 PROTOCOLS.add("oip", OpenInference)
@@ -221,14 +218,7 @@ class PlainJson(Wire):
 
     def read_scores(self, reply: Any, n_pairs: int) -> Any:
         """The list called `scores`."""
-        output = self.output or "scores"
-        scores = part(reply, output)
-        if scores is None:
-            raise ScoringError(
-                f'the reply has no "{output}". Reply with {{"{output}": [...]}}, one '
-                f"number for each pair, or name the part: {spell('output', Blank('NAME'))}"
-            )
-        return drop_column_axis(scores, n_pairs)
+        return drop_column_axis(_part(reply, self.output or "scores"), n_pairs)
 
 
 PROTOCOLS.add("json", PlainJson)
@@ -257,35 +247,22 @@ class TensorFlowServing(Wire):
         """Whether a version is available, and its signature where the server shows it."""
         model, name = self.address["model"], self.address["name"]
         status = server.get(model) or {}
-        with metadata_errors(status):
+        page = server.get(f"{model}/metadata")
+        with _metadata_errors((status, page)):
             available = [
                 str(one.get("version"))
                 for one in status.get("model_version_status") or ()
                 if one.get("state") == "AVAILABLE"
             ]
-        if status and not available:
-            raise ScoringError(
-                f"no version of the model {plain(repr(name))} is available: {plain(status)}"
-            )
-        page = server.get(f"{model}/metadata") or {}
-        with metadata_errors(page):
             signatures = page["metadata"]["signature_def"]["signature_def"] if page else {}
             signature = signatures.get(_SIGNATURE) or {}
             inputs, outputs = (
-                tuple(
-                    TensorSpec(
-                        tensor,
-                        _TFSERVING_DATATYPES.get(str(one.get("dtype")), str(one.get("dtype"))),
-                        # a shape that is not known counts as one value for each pair
-                        tuple(
-                            int(axis.get("size", -1))
-                            for axis in (one.get("tensor_shape") or {}).get("dim") or ()
-                        )
-                        or (-1,),
-                    )
-                    for tensor, one in (signature.get(part) or {}).items()
-                )
+                tuple(_tfserving_tensor(*one) for one in (signature.get(part) or {}).items())
                 for part in ("inputs", "outputs")
+            )
+        if status and not available:
+            raise ScoringError(
+                f"no version of the model {plain(repr(name))} is available: {plain(status)}"
             )
         self.specs = {spec.name: spec for spec in inputs}
         return ModelMetadata(name, ",".join(available), bool(available) or None, inputs, outputs)
@@ -300,12 +277,18 @@ class TensorFlowServing(Wire):
 
     def read_scores(self, reply: Any, n_pairs: int) -> Any:
         """The only output, or the one that holds the scores."""
-        outputs = part(reply, "outputs")
+        outputs = _part(reply, "outputs")
         if isinstance(outputs, dict):
             outputs = outputs[choose_output([*outputs], self.output, "The model")]
-        if outputs is None:
-            raise ScoringError('the reply has no "outputs"')
         return drop_column_axis(outputs, n_pairs)
+
+
+def _tfserving_tensor(name: str, described: Any) -> TensorSpec:
+    datatype = str(described.get("dtype"))
+    sizes = (described.get("tensor_shape") or {}).get("dim") or ()
+    # a shape that is not known counts as one value for each pair
+    shape = tuple(int(size.get("size", -1)) for size in sizes) or (-1,)
+    return TensorSpec(name, _TFSERVING_DATATYPES.get(datatype, datatype), shape)
 
 
 PROTOCOLS.add("tfserving", TensorFlowServing)

@@ -99,14 +99,6 @@ def test_every_gap_has_its_cost_its_chance_level_and_the_published_one(out: Path
     assert (tenth["users"] <= 24).all()
 
 
-def test_the_budget_in_users_of_table_3_is_kept(out: Path):
-    gaps = pl.read_csv(out / "table3/gaps-movielens-1m.csv")
-    assert gaps["share"].max() <= 0.24
-    time = pl.read_csv(out / "table3/time-movielens-1m.csv")
-    # 240 users and 18 combinations
-    assert time["limit"].unique().to_list() == [pytest.approx(0.005 * (240 + 18))]
-
-
 def test_finished_cells_are_not_worked_out_again(out: Path):
     before = {path: path.stat().st_mtime_ns for path in (out / "trials").iterdir()}
     runs = {path: path.stat().st_mtime_ns for path in (out / "runs").rglob("model.safetensors")}
@@ -151,14 +143,6 @@ def test_a_bundle_trained_runs_and_other_options(tmp_path: Path, monkeypatch):
     assert "holds a run with another interactions" in ran.stderr
 
 
-def test_a_quick_run_takes_no_data(tmp_path: Path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    run_paper("synthetic", "--shape", "movielens-1m", "--users", "60", "--out", "ml", "--quiet")
-    ran = run_paper("reproduce", "table2", "--quick", "--data", "ml", "--out", "out")
-    assert ran.code == 2
-    assert "Leave out --data" in ran.stderr
-
-
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
@@ -177,15 +161,3 @@ def test_what_cannot_be_done_is_said_in_words(arguments, says, tmp_path: Path, m
     ran = run_paper("reproduce", *arguments)
     assert (ran.code, ran.stdout) == (2, "")
     assert says in ran.stderr
-
-
-def test_the_papers_protocol_and_training_seeds_can_be_asked_for(tmp_path: Path):
-    ran = run_paper(
-        *("reproduce", "table1", "--quick", "--datasets", "movielens-1m", "--models", "dcn"),
-        *("--protocol", "paper", "--training-seeds", "3,1", "--out", str(tmp_path)),
-    )
-    assert ran.code == 0, ran.stderr
-    assert "240 users; the paper's protocol" in ran.stdout
-    assert "models see zip_code, which is not known here" in ran.stdout
-    ends = sorted(path.name.partition("-paper-")[2] for path in (tmp_path / "runs").iterdir())
-    assert ends == ["dcn-seed1", "dcn-seed3"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import polars as pl
 import pytest
 
 from fairrec_paper.datasets.bundle import read_bundle
@@ -82,27 +81,6 @@ def test_three_commands_lead_from_data_to_an_audit(world):
     assert result["metrics"]["auc"]["mean"] == pytest.approx(record["test"]["auc"], abs=1e-12)
 
 
-def test_scored_candidates_can_be_audited_as_a_table(world):
-    assert train(*QUICK).code == 0
-    scored = run_paper("score", "--run", "run", "--out", "p.parquet", "--device", "cpu")
-    assert scored.code == 0, scored.stderr
-    table = pl.read_parquet("p.parquet")
-    assert set(table.columns) == {"user_id", "item_id", "score", "label"}
-    by_table = run_here(
-        *("audit", "p.parquet", "--users", "run/users.parquet", "--by", "gender"),
-        *("--metrics", "auc", "--format", "json", "--permutations", "19"),
-    )
-    by_run = run_here(
-        *("audit", "--run", "run", "--by", "gender", "--metrics", "auc"),
-        *("--format", "json", "--permutations", "19"),
-    )
-    tables = [json.loads(ran.stdout)["metrics"] for ran in (by_table, by_run)]
-    assert tables[0] == tables[1]
-    other = run_paper("score", "--run", "run", "--out", "v.parquet", "--target", "validation")
-    assert other.code == 0
-    assert not pl.read_parquet("v.parquet").equals(table)
-
-
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
@@ -115,9 +93,3 @@ def test_bad_training_options_are_refused(world, arguments, says):
     assert ran.code == 2
     assert says in ran.stderr
     assert not Path("run").exists()
-
-
-def test_another_data_set_than_the_bundle_holds_is_refused(world):
-    ran = run_paper("train", "movielens-1m", "--data", "world", "--model", "dcn", "--out", "run")
-    assert ran.code == 2
-    assert "holds the data set 'synthetic', not 'movielens-1m'" in ran.stderr

@@ -10,9 +10,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
-import polars as pl
 import pytest
-import torch
 
 import fairrec
 from fairrec.core.errors import InputError
@@ -73,31 +71,6 @@ def test_a_run_gives_the_audit_of_its_predictions(run: Path):
     )
     assert by_positions.to_json() == by_ids.to_json()
     assert by_positions.per_user.equals(by_ids.per_user)
-
-
-def test_rows_of_the_tables_may_come_in_any_order(run: Path):
-    expected = fairrec.audit(
-        load_run(run).predictions(), **group_options(**load_run(run).tables(), **SMALL)
-    )
-    loading = LoadingRun(run, load_run)
-    users = pl.read_parquet(run / "users.parquet").reverse()
-    shuffled = fairrec.audit(
-        loading, **group_options(**{**loading.tables(), "users": users}, **SMALL)
-    )
-    assert shuffled.per_user.equals(expected.per_user)
-
-
-def test_scores_that_are_not_finite_are_refused(run: Path):
-    def broken(folder: Path) -> Run:
-        loaded = load_run(folder)
-        with torch.no_grad():
-            for weights in loaded.model.parameters():
-                weights.fill_(np.inf)
-        return loaded
-
-    loading = LoadingRun(run, broken)
-    with pytest.raises(InputError, match="scores that are not finite"):
-        fairrec.audit(loading, **group_options(**loading.tables(), **SMALL))
 
 
 def test_parts_are_scored_by_a_run_that_each_process_loads(run: Path, monkeypatch):

@@ -147,12 +147,6 @@ def ask_app(users: list[Any], items: list[Any], **request: Any) -> httpx.Respons
     return asyncio.run(ask())
 
 
-def test_ids_are_of_the_type_of_the_run():
-    for users, items, asked in (([4, 5], [6, 7], [5, 4]), (["4", "b"], ["6", "7"], ["b", "4"])):
-        reply = ask_app(users, items, json=tensors(asked, [items[1]] * 2)).json()
-        assert reply["outputs"][0]["data"] == [11.0, 10.0]
-
-
 @pytest.mark.parametrize(
     ("body", "says"),
     [

@@ -18,7 +18,7 @@ from fairrec_paper.models import training
 from fairrec_paper.models.networks import MODELS
 from fairrec_paper.models.options import Hyper, TrainingOptions
 from fairrec_paper.models.run import load_run
-from fairrec_paper.models.training import Quality, target_metrics, train
+from fairrec_paper.models.training import target_metrics, train
 from tests.end_to_end.command_line import files_in
 from tests.fairrec_paper.models.small_run import small_bundle
 
@@ -117,31 +117,6 @@ def full_disk(*args) -> None:
     raise OSError(28, "No space left on device")
 
 
-@pytest.mark.parametrize("name", ["run.json", "users.parquet"])
-def test_files_of_others_are_not_replaced_by_a_run(bundle, tmp_path, name):
-    # such as the run.json of an audit
-    (tmp_path / "theirs").mkdir()
-    (tmp_path / "theirs" / name).write_text('{"made_at": "2026-01-01"}')
-    with pytest.raises(OutputError, match=f"{name} there is of no trained run of FairRec's"):
-        train(bundle, "dcn", tmp_path / "theirs", {"layers": (8,)}, OPTIONS, restart=True)
-    assert files_in(tmp_path / "theirs") == {name: b'{"made_at": "2026-01-01"}'}
-
-
-def test_the_epoch_with_the_least_loss_can_be_kept_and_a_penalty_counts(
-    bundle, tmp_path, monkeypatch
-):
-    losses, penalties = iter([0.5, 0.4, 0.35, 0.3]), iter([0.1, 0.1, 0.2, 0.2])
-    monkeypatch.setattr(
-        training, "holdout_quality", lambda *args: Quality(loss=next(losses), auc=0.9)
-    )
-    monkeypatch.setattr(training, "penalty", lambda *args: next(penalties))
-    monkeypatch.setattr(training, "evaluate", lambda *args: QUALITY)
-    options = dataclasses.replace(OPTIONS, epochs=4, patience=4, best_by="holdout-loss", l2=1e-5)
-    record = train(bundle, "wide_deep", tmp_path / "run", {"layers": (8,)}, options)
-    assert [epoch.holdout_loss for epoch in record.epochs] == pytest.approx([0.6, 0.5, 0.55, 0.5])
-    assert record.best_epoch == 2
-
-
 def test_a_penalty_is_on_embeddings_and_crosses_and_makes_them_smaller(bundle, tmp_path):
     def squares(l2: float) -> float:
         options = dataclasses.replace(OPTIONS, l2=l2)
@@ -156,23 +131,6 @@ def test_a_penalty_is_on_embeddings_and_crosses_and_makes_them_smaller(bundle, t
 
     # Adam moves a weight by its rate at most, whatever the penalty
     assert squares(1e-2) < 0.8 * squares(0.0)
-
-
-def test_negatives_can_stay_the_same(bundle):
-    data = training.training_data(bundle, n_candidates=20)
-
-    def negatives(epoch: int, fixed: bool) -> set[tuple[int, int]]:
-        options = dataclasses.replace(OPTIONS, fixed_negatives=fixed)
-        rng = np.random.default_rng([0, epoch, 3])
-        batches = training._batches(data, rng, options)
-        return {
-            pair
-            for users, items, labels in batches
-            for pair in zip(users[labels == 0].tolist(), items[labels == 0].tolist(), strict=True)
-        }
-
-    assert negatives(1, True) == negatives(2, True)
-    assert negatives(1, False) != negatives(2, False)
 
 
 TARGETS = Targets(

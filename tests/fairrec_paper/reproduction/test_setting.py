@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -21,7 +21,6 @@ from fairrec_paper.models.options import DEEP_MODELS, TrainingOptions
 from fairrec_paper.reproduction.data import (
     TITLES,
     DataCatalogue,
-    Subject,
     TrainingPlan,
     apply_protocol,
     paper_protocol,
@@ -198,33 +197,6 @@ def test_values_are_in_the_order_of_users(subject):
     assert subject.values[subject.metric_names.index("auc"), user] == pytest.approx(by_hand)
 
 
-def test_a_training_with_another_seed_has_a_folder_of_its_own(source, tmp_path):
-    first, second = (
-        Subject(source, "deepfm", tmp_path, TrainingPlan(quick=True, seed=seed)) for seed in (0, 3)
-    )
-    assert second.folder.name == f"{first.folder.name}-seed3"
-    identities = [subject.identity(silent) for subject in (first, second)]
-    assert [one["training_seed"] for one in identities] == [0, 3]
-    differ = {name for name in identities[0] if identities[0][name] != identities[1][name]}
-    # the targets, candidates and histories are the same
-    assert differ == {"training_seed", "model.safetensors"}
-    second.folder.rename(tmp_path / "aside")
-    first.folder.rename(second.folder)
-    with pytest.raises(InputError, match=r"holds a run with another seed \(0, now 3\)"):
-        second.trained(silent)
-
-
-def test_testsgd_looks_at_decades_where_the_papers_settings_say_so(source, tmp_path):
-    protocol = replace(paper_protocol("movielens-1m"), by_decade=("age",))
-    subject = Subject(source, "taste", tmp_path, TrainingPlan(protocol=protocol))
-    # ages 18, 25 and 35 are three, and three decades; occupations stay what they are
-    ages = subject.space(0.001, ["age"], testsgd=True).attributes[0]
-    assert {*ages.values} == {"10-19", "20-29", "30-39"}
-    assert "25" in subject.space(0.001, ["age"]).attributes[0].values
-    ours = Subject(source, "taste", tmp_path)
-    assert "25" in ours.space(0.001, ["age"], testsgd=True).attributes[0].values
-
-
 FIGURE = "figure-initialise"
 
 
@@ -250,14 +222,3 @@ def test_trials_are_worked_out_anew_when_the_code_has_changed(tmp_path, monkeypa
     assert n_worked("search/searchers/swarms.py") == 4
     # what was worked out before is still there
     assert n_worked() == 0
-
-
-def test_an_experiment_without_any_of_the_data_sets_is_left_out(tmp_path):
-    done = reproduce(
-        [FIGURE, "table3"], tmp_path, datasets=["blackfriday"], options=QUICK, command="by hand"
-    )
-    assert [one.experiment.name for one in done] == [FIGURE]
-    assert done[0].title.endswith("synthetic shape of BlackFriday, 240 users")
-    assert "by hand" in (done[0].folder / "index.html").read_text()
-    with pytest.raises(InputError, match="table3 is of movielens-1m, lfm360k"):
-        reproduce(["table3"], tmp_path, datasets=["blackfriday"], options=QUICK)

@@ -14,7 +14,6 @@ from fairrec_paper.bench import OwnWork
 from fairrec_paper.reproduction.experiment import Trial, TrialStore
 from fairrec_paper.reproduction.methods import (
     ADAPTIVE,
-    DPSO,
     EXACT,
     THEMIS,
     WAYS,
@@ -103,24 +102,6 @@ def test_a_budget_in_users_is_kept_by_each_search(subject):
     assert {row["limit"] for row in rows.values()} == {None}
 
 
-def test_in_fixed_time_each_search_pays_for_itself(subject):
-    rows = found(subject, replace(DPSO, fixed_time=True))
-    assert {row["users_together"] for row in rows.values()} == {None}
-    (limit,) = {row["limit"] for row in rows.values()}
-    assert limit == pytest.approx(0.005 * (240 + 18))
-
-
-def test_what_determines_a_search_is_in_its_name(subject):
-    methods = (DPSO, replace(DPSO, users=0.1), replace(DPSO, hyper={"epsilon": 0.2}))
-    abouts = [search_trial(subject, method, 0).identity(silent) for method in methods]
-    abouts.append(search_trial(subject, DPSO, 1).identity(silent))
-    assert len({str(about) for about in abouts}) == 4
-    # a title is only a label
-    renamed = search_trial(subject, replace(DPSO, title="other"), 0)
-    assert renamed.identity(silent) == abouts[0]
-    assert renamed.labels["method"] == "other"
-
-
 @pytest.mark.parametrize("way", WAYS)
 def test_shares_are_those_of_a_plain_count(way, source):
     space, values = read_space(source)
@@ -141,13 +122,6 @@ def test_a12_counts_pairs_and_half_of_the_ties():
     pairs = [(a > b) + 0.5 * (a == b) for a in ours for b in others]
     assert rank_test(ours, others).a12 == pytest.approx(sum(pairs) / 6)
     assert rank_test(others, ours).a12 == pytest.approx(1 - sum(pairs) / 6)
-
-
-def test_samples_apart_are_significant_and_equal_ones_are_not():
-    apart = rank_test(np.arange(10.0) + 20, np.arange(10.0))
-    assert (apart.a12, apart.p_value < 0.001) == (1.0, True)
-    same = np.full(10, 0.1 + 0.2)
-    assert rank_test(same, np.full(10, 0.3)) == (0.5, 1.0)
 
 
 def searched(space, name):
