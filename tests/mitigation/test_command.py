@@ -268,7 +268,7 @@ def test_an_audit_without_a_run_says_what_is_missing(tables: Tables):
     Path("audit/run.json").unlink()
     ran = run_here("mitigate", "audit", "--metric", "mrr")
     assert ran.code == 2
-    assert "audit: has no run.json, which says where the tables" in ran.stderr
+    assert "run.json is not there" in ran.stderr
     assert "name the tables: fairrec mitigate PREDICTIONS --users USERS" in ran.stderr
     done("report", "audit")
 

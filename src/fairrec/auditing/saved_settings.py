@@ -1,4 +1,4 @@
-"""What a saved audit or run says of itself, as options to mitigate or plan by."""
+"""What a saved audit or run says of itself, as options to audit, mitigate or plan by."""
 
 from __future__ import annotations
 
@@ -15,6 +15,29 @@ if TYPE_CHECKING:
 
 BY_TABLES = "name the tables: fairrec mitigate PREDICTIONS --users USERS --by ..."
 TO_PLAN = "name the tables: fairrec plan --users USERS --by ... --metrics ..."
+
+
+def audit_options(summary: AuditSummary) -> dict[str, Any]:
+    """The options of an audit as far as its result has them, in the forms of a settings file."""
+    from fairrec.metrics.value_columns import find_metric
+    from fairrec.result.summary import result_options
+
+    options: dict[str, Any] = {
+        **result_options(summary),
+        "by": [*summary.by],
+        "metrics": [*summary.metrics],
+        "columns": dict(summary.columns or {}),
+        "adjust_for": [*summary.adjustment.named] if summary.adjustment else [],
+    }
+    better = {}
+    for name, about in summary.metrics.items():
+        known = find_metric(name)
+        is_without = known is not None and known.higher_is_better is None
+        is_own = "values" in summary.inputs or ("predictions" in summary.inputs and is_without)
+        if is_own and about.higher_is_better is not None:
+            better[name] = "higher" if about.higher_is_better else "lower"
+    options["better"] = better
+    return {name: value for name, value in options.items() if value not in (None, [], {}, "")}
 
 
 def read_mitigation_settings(source: Path) -> dict[str, Any]:
@@ -83,30 +106,21 @@ def _read_audit(folder: Path) -> dict[str, Any]:
 def read_plan_settings(folder: Path) -> dict[str, Any]:
     """What an audit says of itself, as arguments of `plan`, with its users as a pilot."""
     from fairrec.result.folder import load_saved
-    from fairrec.result.summary import result_options
 
     summary, id = load_saved(folder)
     tables = _read_tables(folder, summary, id, TO_PLAN)
-    names = [name for name, result in summary.metrics.items() if result.sd is not None]
     found = {
-        **result_options(summary),
+        **audit_options(summary),
         **{name: tables[name] for name in list_options(TableOptions) if name in tables},
         # attributes may stand beside the values
         "users": tables.get("users", tables.get("values")),
-        "by": summary.by,
-        "metrics": names,
-        "columns": summary.columns,
-        "adjust_for": None if summary.adjustment is None else summary.adjustment.named,
+        "metrics": [name for name, result in summary.metrics.items() if result.sd is not None],
     }
-    if "values" in tables:
-        ends = {name: summary.metrics[name].higher_is_better for name in names}
-        known = {True: "higher", False: "lower"}
-        found["better"] = {name: known[end] for name, end in ends.items() if end is not None}
     pilot = folder / "per_user.parquet"
     if pilot.is_file():
         found["pilot"] = pilot
-    elif len(names) == 1:
-        (about,) = (summary.metrics[name] for name in names)
+    elif len(found["metrics"]) == 1:
+        about = summary.metrics[found["metrics"][0]]
         found |= {"mean": about.mean, "sd": about.sd}
     return {name: value for name, value in found.items() if value}
 
@@ -122,20 +136,15 @@ def _read_tables(folder: Path, summary: AuditSummary, id: str, otherwise: str) -
     from fairrec.result.folder import load_audit_run
 
     run = load_audit_run(folder, id)
-    if run is None:
-        raise InputError(
-            f"{folder}: has no run.json, which says where the tables of this audit are. Audit "
-            f"again, or {otherwise}"
-        )
     tables: dict[str, Any] = {}
     for name, table in summary.inputs.items():
         what = "the run" if name == "run" else f"the {name} table"
         if name == "predictions" and "run" in summary.inputs:
             continue
-        if name not in run.inputs:
+        if run is None or name not in run.inputs:
             raise InputError(
-                f"{folder}: {what} of this audit was in memory, so it cannot be read again. "
-                f"Audit files, or {otherwise}"
+                f"{folder}: where {what} of this audit is, is not known: it was in memory, or "
+                f"run.json is not there. Audit files, or {otherwise}"
             )
         place: Place = run.inputs[name]
         # where it was, or where the path as it was given leads to from here

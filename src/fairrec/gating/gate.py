@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -14,6 +14,7 @@ import tomli_w
 
 from fairrec.auditing.options import SETTINGS
 from fairrec.auditing.saved_audits import Audited, refuse_hidden, resolve_audit
+from fairrec.auditing.saved_settings import audit_options
 from fairrec.comparison.compare import compare
 from fairrec.core.atomic_io import errors_of_disk, write_text
 from fairrec.core.audit_options import AuditOptions
@@ -35,7 +36,6 @@ from fairrec.gating.options import Inconclusive
 from fairrec.gating.policy import GateResult, Policy, Rule, combine_outcomes, parse_policy
 from fairrec.inputs.table_options import TableOptions
 from fairrec.metrics.tolerance import by_name
-from fairrec.metrics.value_columns import find_metric
 from fairrec.report.audit_result import AuditResult
 from fairrec.report.view import about_model
 from fairrec.result.metric_schema import MetricResult
@@ -202,22 +202,35 @@ class PolicyFile:
 
     def refuse_unused(self, name: str, given: object) -> None:
         """An error where audits are named that no rule would look at."""
-        kind, limit = {
-            "baseline": ("baseline", 'baseline = "no_group_worse"'),
-            "releases": ("trend", 'trend = "not_worse"'),
-        }[name]
+        kind = {"baseline": "baseline", "releases": "trend"}[name]
         if given is not None and all(rule.kind != kind for rule in self.policy.rule):
             raise InputError(
-                f"{spell(name)}: no rule of {self.where} has {kind}. Add a rule with {limit}, or "
-                f"leave {spell(name)} out."
+                f"{spell(name)}: no rule of {self.where} has {kind}. Add one, or leave "
+                f"{spell(name)} out."
             )
 
     def refuse_other_audit(self, summary: AuditSummary) -> None:
         """An error where an audit was made otherwise than the options ask for.
 
-        An audit by fewer attributes would pass without a look at those who are worse off.
+        An audit by fewer attributes would pass without a look at groups that are worse off.
         """
-        if differing := [*_differing(self.options, summary)]:
+        asked = {**self.options}
+        if asked.get("tolerance") is not None:
+            asked["tolerance"] = by_name(asked["tolerance"], [*summary.metrics])
+        differing = []
+        if missing := [name for name in asked.get("by", ()) if name not in summary.by]:
+            differing.append(f"it is not by {listed(missing)}")
+        given = summary.adjustment.named if summary.adjustment else ()
+        if "adjust_for" in asked and {*asked["adjust_for"]} != {*given}:
+            wanted = listed(asked["adjust_for"])
+            differing.append(f"adjust_for is {listed(given) or 'nothing'}, not {wanted}")
+        for name, found in result_options(summary).items():
+            # other permutations and another seed ask the same
+            is_asked = asked.get(name) is not None and name not in ("permutations", "seed")
+            if is_asked and str(asked[name]) != str(found):
+                now = f"no {name} was set" if found is None else f"{name} is {plain(found)}"
+                differing.append(f"{now}, not {plain(asked[name])}")
+        if differing:
             raise InputError(
                 f"{self.where}: asks for another audit than this one: {'; '.join(differing)}. "
                 "Audit as [audit] says, or change it there."
@@ -243,24 +256,6 @@ def read_policy(given: Policy | Mapping[str, Any] | str | Path) -> PolicyFile:
     settings = read_settings(file, SETTINGS)
     policy = parse_policy(settings.content, settings.where)
     return PolicyFile(policy, settings.values, settings.where)
-
-
-def _differing(asked: Mapping[str, Any], summary: AuditSummary) -> Iterator[str]:
-    """What is otherwise in an audit, as far as its result tells."""
-    if missing := [name for name in asked.get("by", ()) if name not in summary.by]:
-        yield f"it is not by {listed(missing)}"
-    given = summary.adjustment.named if summary.adjustment else ()
-    if "adjust_for" in asked and {*asked["adjust_for"]} != {*given}:
-        yield f"adjust_for is {listed(given) or 'nothing'}, not {listed(asked['adjust_for'])}"
-    wanted = {**asked}
-    if asked.get("tolerance") is not None:
-        wanted["tolerance"] = by_name(asked["tolerance"], [*summary.metrics])
-    for name, found in result_options(summary).items():
-        # more permutations and another seed ask the same
-        is_asked = wanted.get(name) is not None and name not in ("permutations", "seed")
-        if is_asked and str(wanted[name]) != str(found):
-            now = f"no {name} was set" if found is None else f"{name} is {plain(found)}"
-            yield f"{now}, not {plain(wanted[name])}"
 
 
 USUAL_SHARE, USUAL_SPREAD = 0.05, 0.1
@@ -300,33 +295,29 @@ def policy_text(result: AuditResult) -> str:
     """The content of the file: a rule for each metric, with what it says of it now."""
     summary = result.summary
     refuse_hidden("audit", result)
-    rules, kinds = [], []
-    for name, about in summary.metrics.items():
-        if about.is_tested and about.sd:
-            rule, kind = _start(name, about, summary.tolerance)
-            rules.append(rule)
-            kinds.append(kind)
-    if not rules:
+    tested = {name: one for name, one in summary.metrics.items() if one.is_tested and one.sd}
+    if not tested:
         raise InputError(
             f"This audit compares no groups of {summary.unit.many} one by one, so there is nothing "
             f"to limit. Audit a metric per {summary.unit.one}, with at least two groups."
         )
+    rules = [_start(name, about, summary.tolerance) for name, about in tested.items()]
     text = _POLICY.format(
         of=f' "{plain(summary.title)}"' if summary.title else "",
-        audit=tomli_w.dumps({"audit": _audit_options(summary)}),
+        audit=tomli_w.dumps({"audit": _chosen_options(summary)}),
         many=summary.unit.many,
         max_undefined=summary.max_undefined,
     )
     policy = Policy.model_validate({"rule": rules})
     judged = judge_policy(policy, Measurements(summary, result.group_table), "policy")
-    for rule, found, kind in zip(rules, judged, kinds, strict=True):
+    for rule, found in zip(rules, judged, strict=True):
         now = f"# now {found.outcome}: {found.measured}"
-        text += f"\n[[rule]]\n{now}\n{tomli_w.dumps(rule).rstrip()}  # {kind}\n"
+        text += f"\n[[rule]]\n{now}\n{tomli_w.dumps(rule)}"
     return text
 
 
-def _start(name: str, about: MetricResult, tolerance: str | None) -> tuple[dict[str, Any], str]:
-    """A rule to start with, and where its limit is from; a share stays one."""
+def _start(name: str, about: MetricResult, tolerance: str | None) -> dict[str, Any]:
+    """A rule to start with: the tolerance of the audit, else a usual share or spread."""
     amount = None if tolerance is None else Tolerance.parse(tolerance).amount(name)
     if amount is not None:
         limit: str | float = str(amount) if amount.is_share else amount.size
@@ -334,33 +325,14 @@ def _start(name: str, about: MetricResult, tolerance: str | None) -> tuple[dict[
         limit = f"{100 * USUAL_SHARE:g}%"
     else:
         limit = float(f"{USUAL_SPREAD * (about.sd or 0.0):.2g}")
-    kind = "max_difference" if about.higher_is_better is None else "max_worse"
-    return {"metric": name, kind: limit}, "the tolerance of the audit" if amount else "a start"
+    return {
+        "metric": name,
+        "max_difference" if about.higher_is_better is None else "max_worse": limit,
+    }
 
 
-def _audit_options(summary: AuditSummary) -> dict[str, Any]:
-    """All that a result knows of how it was made, without what is so by itself."""
+def _chosen_options(summary: AuditSummary) -> dict[str, Any]:
+    """The options of an audit, without those that have their defaults."""
     usual = {**list_defaults(AuditOptions), **list_defaults(TableOptions)}
-    options: dict[str, Any] = {"by": [*summary.by], "metrics": [*summary.metrics]}
-    options |= {
-        name: value
-        for name, value in result_options(summary).items()
-        if value is not None and str(value) != str(usual[name])
-    }
-    if summary.adjustment is not None:
-        options["adjust_for"] = [*summary.adjustment.named]
-    if summary.columns:
-        options["columns"] = dict(summary.columns)
-    better = {
-        name: "higher" if about.higher_is_better else "lower"
-        for name, about in summary.metrics.items()
-        if about.higher_is_better is not None and _has_own_direction(name, summary)
-    }
-    return options | ({"better": better} if better else {})
-
-
-def _has_own_direction(metric: str, summary: AuditSummary) -> bool:
-    """Whether the auditor said which end is the better one."""
-    known = find_metric(metric)
-    is_without = known is not None and known.higher_is_better is None
-    return "values" in summary.inputs or ("predictions" in summary.inputs and is_without)
+    options = audit_options(summary).items()
+    return {name: value for name, value in options if str(value) != str(usual[name])}
