@@ -17,7 +17,7 @@ import fairrec
 from fairrec import Engine
 from fairrec.auditing import audit as audit_module
 from fairrec.auditing import count
-from fairrec.auditing.call_repr import audit_call
+from fairrec.auditing.call_repr import Variable, write_call
 from fairrec.auditing.measurement import build_strata
 from fairrec.core.audit_options import About, AuditOptions
 from fairrec.core.errors import InputError
@@ -151,13 +151,15 @@ def test_lists_are_looked_at_where_there_are_some():
     assert counted.per_user is None
 
 
-def test_everything_that_changes_a_number_is_told():
-    options = AuditOptions(depth=2, tolerance="5%", engine=Engine(threads=1))
-    said = audit_call(["predictions", "search='random'"], options, About(title="Spring"))
-    assert said.startswith("fairrec.audit(predictions, search='random', depth=2, ")
-    assert "tolerance='5%', seed=0, statistics=fairrec.Statistics(permutations=1000, " in said
-    assert said.endswith("top=1), about=fairrec.About(title='Spring'))")
-    assert "threads" not in said
+def test_everything_that_changes_a_number_is_in_the_call():
+    options = AuditOptions(depth=2, tolerance="5%", permutations=9, engine=Engine(threads=1))
+    given = {"predictions": Variable("predictions"), "search": fairrec.Search("random")}
+    call = write_call(given, options, About(title="Spring"))
+    assert call.startswith("fairrec.audit(predictions, tolerance='5%', depth=2, search=fairrec.")
+    assert call.endswith(
+        "statistics=fairrec.Statistics(permutations=9), about=fairrec.About(title='Spring'))"
+    )
+    assert "threads" not in call
 
 
 @pytest.fixture

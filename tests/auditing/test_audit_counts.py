@@ -254,11 +254,8 @@ def test_the_call_that_repeats_it_names_what_was_chosen():
     counts = fairrec.count(**group_options(**{**tables(), "metrics": "auc,mrr@8"}))
     chosen = {"by": "gender", "metrics": "mrr@8", "permutations": 20}
     said = fairrec.audit(**group_options(counts=counts, disjoint=True, **chosen)).summary.command
-    start = (
-        "fairrec.audit(counts=counts, by=['gender'], metrics=['mrr@8'], "
-        "tables=fairrec.Tables(disjoint=True), "
-    )
-    assert said.startswith(start)
+    assert said.startswith("fairrec.audit(counts=counts, by=['gender'], metrics=['mrr@8'], ")
+    assert said.endswith("tables=fairrec.Tables(disjoint=True))")
     again = eval(said, {"fairrec": fairrec, "counts": counts})
     assert again.summary.command == said
     assert [*again.metrics] == ["mrr@8"]

@@ -16,20 +16,6 @@ def test_one_is_told_from_many():
     ]
 
 
-def test_users_are_served_and_everything_else_is_exposed():
-    def words(unit: Unit) -> list[str]:
-        return [unit.everyone, unit.nobody, unit.what, unit.audited, unit.side, *unit.end_words]
-
-    assert words(USERS) == [
-        *("everyone", "nobody", "Who", "Who was audited", "users"),
-        *("served worse", "served better", "served worst"),
-    ]
-    assert words(Unit("provider", "providers")) == [
-        *("all providers", "none", "What", "What was audited", "items"),
-        *("exposed less", "exposed more", "exposed least"),
-    ]
-
-
 @pytest.mark.parametrize(
     ("column", "many"),
     [

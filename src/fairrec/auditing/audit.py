@@ -266,7 +266,7 @@ class UserSource:
             measured,
             grouping,
             wanted,
-            [*describe_tables(inputs.given, names), *describe_scoring(self.search, self.scorer)],
+            {**describe_tables(inputs.given, names), **describe_scoring(self.search, self.scorer)},
             options,
             build_strata(inputs.covariates),
             searched,

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 import numpy as np
 
-from fairrec.auditing.call_repr import audit_call
+from fairrec.auditing.call_repr import write_call
 from fairrec.auditing.measurement import Measurement
 from fairrec.core.audit_options import About
 from fairrec.inputs.audit_inputs import AuditInputs
@@ -46,7 +46,7 @@ def build_result(
     source, searched = measurement.source, measurement.searched
     measured, grouping, options = analysis.measured, analysis.grouping, analysis.options
     described, progress = measurement.described, options.engine.report
-    command = about.command or audit_call(measurement.call, options, about)
+    command = about.command or write_call(measurement.call, options, about)
     inputs = _with_scores(source, searched, measured) if isinstance(source, AuditInputs) else None
     if inputs is not None:
         ties = tied_lists(inputs.candidates, measured.metrics, options.n_threads)

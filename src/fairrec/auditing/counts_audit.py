@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import atexit
-from collections.abc import Sequence
+from collections.abc import Mapping
 from concurrent.futures import Executor
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
+from typing import Any
 
 import polars as pl
 
-from fairrec.auditing.call_repr import describe_parts, describe_scoring, describe_tables
+from fairrec.auditing.call_repr import Variable, describe_scoring, describe_tables
 from fairrec.auditing.count import count_in_parts
 from fairrec.auditing.measurement import Measurement, Request
 from fairrec.auditing.search import as_model
@@ -46,7 +47,7 @@ class CountSource:
     """Users who were counted."""
 
     counted: Counted
-    call: Sequence[str]
+    call: Mapping[str, Any]
     executor: Executor | None = None
     per_user_parts: pl.LazyFrame | None = None
 
@@ -120,10 +121,11 @@ def read_counts_source(given: Request) -> CountSource:
     executor = given.closing.enter_context(open_executor(engine))
     return CountSource(
         replace(counted, described=described),
-        [
-            f"counts={files!r}" if files else "counts=counts",
-            *describe_parts({**list_changed(tables), "by": described.by}),
-        ],
+        {
+            **list_changed(tables),
+            "by": described.by,
+            "counts": tuple(files) if files else Variable("counts"),
+        },
         None if engine.engine == "local" else executor,
     )
 
@@ -177,7 +179,7 @@ def count_source(given: Request) -> CountSource:
     names = [metric.name for metric in counted.measured.metrics]
     return CountSource(
         replace(counted, described=described),
-        [*describe_tables(tables, names), *describe_scoring(given.search, given.scorer)],
+        {**describe_tables(tables, names), **describe_scoring(given.search, given.scorer)},
         None if engine.engine == "local" else executor,
         pl.scan_parquet(per_user / "*.parquet"),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -78,7 +78,7 @@ class Measurement:
     measured: Measured
     grouping: Grouping
     wanted: Sequence[MetricAtK]
-    call: Sequence[str]
+    call: Mapping[str, Any]
     options: AuditOptions
     strata: Strata | None = None
     searched: Searched | None = None

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import os
 from contextlib import suppress
-from math import ceil, floor
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -14,7 +13,6 @@ from pydantic import Field
 from fairrec.core.audited_entity import USERS, Unit
 from fairrec.core.errors import InputError
 from fairrec.core.option_types import (
-    LEAST_MEMORY,
     Folder,
     MemorySize,
     Number,
@@ -278,32 +276,27 @@ class SharingOptions(Options):
     ] = False
 
 
-_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
-"""Where a container says what it may take: control groups of version 2 and 1."""
+_LIMIT = Path("/sys/fs/cgroup/memory.max")
+"""Where a container says what it may use."""
 
 
 def memory_of_machine() -> int:
     """Bytes of the machine, or of the container this process is in, if that has fewer."""
     found = []
-    for limit in map(Path, _LIMITS):
-        with suppress(OSError, ValueError):  # no such file, or "max"
-            found.append(int(limit.read_text(encoding="ascii")))
-    with suppress(AttributeError, ValueError, OSError):  # not every system tells
+    with suppress(OSError, ValueError):  # no such file, or "max"
+        found.append(int(_LIMIT.read_text(encoding="ascii")))
+    with suppress(AttributeError, ValueError, OSError):  # not on every system
         found.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
     return min(found, default=8 * 10**9)
 
 
 def most_memory(asked: int | None) -> int:
-    """Bytes that may be taken: what was asked for, or half of what there is.
-
-    In a small container, the least that can be asked for: half would be too little for any audit.
-    """
-    there = memory_of_machine()
-    return max(there // 2, min(there, LEAST_MEMORY)) if asked is None else asked
+    """Bytes that may be used: what was asked for, or half of what there is."""
+    return memory_of_machine() // 2 if asked is None else asked
 
 
 def refuse_larger(n_bytes: float, asked: int | None, what: str, remedy: str) -> None:
-    """Refuse what is estimated to need more memory than it may take.
+    """Refuse what is estimated to need more memory than it may use.
 
     Parameters
     ----------
@@ -311,14 +304,11 @@ def refuse_larger(n_bytes: float, asked: int | None, what: str, remedy: str) -> 
     what : what needs so much, the subject of a sentence about more than one
     remedy : what to change, a sentence without its end
     """
-    most, there = most_memory(asked), memory_of_machine()
-    if n_bytes <= most:
-        return
-    half = "half of what there is" if most <= there // 2 else "of what there is"
-    needed = f"{ceil(n_bytes / 10**8) / 10:,.1f} GB"
-    enough = needed.replace(" ", "").replace(",", "")
-    allow = f", or allow more: {spell('max_memory', enough)}" if n_bytes <= there else "."
-    raise InputError(
-        f"{what} need about {needed} of memory, and {floor(most / 10**8) / 10:,.1f} GB may be "
-        f"used ({half if asked is None else spell('max_memory')}). {remedy}{allow}"
-    )
+    most = most_memory(asked)
+    if n_bytes > most:
+        needed, usable = math.ceil(n_bytes / 10**8) / 10, math.floor(most / 10**8) / 10
+        why = "half of what there is" if asked is None else spell("max_memory")
+        raise InputError(
+            f"{what} need about {needed:,.1f} GB of memory, and {usable:,.1f} GB may be used "
+            f"({why}). {remedy}, or allow more: {spell('max_memory', f'{needed:.1f}GB')}"
+        )

@@ -14,36 +14,23 @@ Side = Literal["users", "items"]
 
 
 class EndWords(NamedTuple):
-    """What groups are at the worse and the better end of a metric, and the last of them."""
+    """What groups are at the worse and the better end of a metric."""
 
     worse: str
     better: str
-    worst: str
 
 
-CHANGES = EndWords("worse off as they are", "better off as they are", "worst off as they are")
+CHANGES = EndWords("worse off as they are", "better off as they are")
 """Of what a metric of users would be more or less by, were something about them another."""
-DISTANCES = EndWords("changed more", "changed less", "changed most")
+DISTANCES = EndWords("changed more", "changed less")
 """Of how far two lists of a user are apart."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Word:
-    """A word that is another for users, who are served, than for all else, which is exposed."""
-
-    of_users: str
-    of_others: str
-
-    def __get__(self, unit: Unit, kind: type) -> str:
-        return self.of_users if unit.is_users else self.of_others
 
 
 @dataclass(frozen=True, slots=True)
 class Unit:
     """What is audited, as sentences say it: one of them, and many.
 
-    Users are served; all else is shown to them, and so exposed. Words that depend on which of both
-    it is have their home here, but for those that a single sentence needs.
+    Users are served; all else is shown to them, and so exposed.
 
     Examples
     --------
@@ -120,28 +107,20 @@ class Unit:
     def end_words(self) -> EndWords:
         """What groups are at both ends of a metric; metrics of two lists have other words."""
         if self.is_users:
-            return EndWords("served worse", "served better", "served worst")
-        return EndWords("exposed less", "exposed more", "exposed least")
+            return EndWords("served worse", "served better")
+        return EndWords("exposed less", "exposed more")
 
     @property
-    def worst(self) -> str:
-        """What the last group at the worse end is."""
-        return self.end_words.worst
+    def audited(self) -> str:
+        """The heading over them."""
+        return "Who was audited" if self.is_users else "What was audited"
 
-    who = _Word("who", "that")
-    """The pronoun in `users who are alike`."""
-    whom = _Word("whom", "which")
-    """The same in `users for whom it is defined`."""
-    which = _Word("who", "which")
-    """What asks for them."""
-    nobody = _Word("nobody", "none")
-    """None of them."""
-    what = _Word("Who", "What")
-    """What they are, as the subject of a sentence begins."""
-    audited = _Word("Who was audited", "What was audited")
-    """What they are told of under."""
-    ends = _Word("the best and the worst served", "the most and the least exposed")
-    """The groups at both ends, as `the ... intersection`."""
+    @property
+    def ends(self) -> str:
+        """The groups at both ends, as `the ... intersection`."""
+        if self.is_users:
+            return "the best and the worst served"
+        return "the most and the least exposed"
 
 
 USERS = Unit()

@@ -12,14 +12,13 @@ import numpy as np
 import polars as pl
 
 from fairrec.auditing.audit import audit_inputs
-from fairrec.auditing.call_repr import audit_call, describe_tables, write_group
+from fairrec.auditing.call_repr import Variable, describe_tables, write_call
 from fairrec.core.audit_options import RAY, About, AuditOptions, Engine, Statistics
 from fairrec.core.errors import InputError
 from fairrec.core.options import (
     documented,
     expand,
     list_changed,
-    list_options,
     public_function,
     select,
     spell,
@@ -264,16 +263,14 @@ def _as_call(
     about: About,
 ) -> str:
     """The call that repeats a counterfactual made from Python."""
-    parts, given = describe_tables(tables, metrics), list_changed(plan)
+    given = {**describe_tables(tables, metrics), **list_changed(plan)}
     # models go by their names, as tables do
     if run is None:
-        parts.append("scorer=scorer")
+        given["scorer"] = Variable("scorer")
     else:
         # it stands for candidates and model
-        parts[0] = f"run={redact_path(run)!r}"
-    parts += [f"{name}={given[name]!r}" for name in ("attribute", "reference") if name in given]
+        del given["predictions"]
+        given["run"] = redact_path(run)
     if plan.ledger is not None:
         given["ledger"] = redact_path(plan.ledger)
-    if sample := {name: given[name] for name in list_options(Sample) if name in given}:
-        parts.append(write_group("sample", Sample, sample))
-    return audit_call(parts, options, about, function="counterfactual")
+    return write_call(given, options, about, function="counterfactual")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -17,11 +16,12 @@ from fairrec.demo.held_out import SplitData, split_data
 from fairrec.demo.world import World, make_world
 from fairrec.demo.world_options import WorldOptions
 from fairrec.report.audit_result import AuditResult
-from fairrec.result.folder import AUDIT, names_to_replace
+from fairrec.result.folder import AUDIT, names_to_replace, result_kind
 from fairrec.scoring.ease import Ease
 
 PLANTED = {"gender": "F", "age": "56+"}
 BY = ("gender", "age", "occupation")
+TABLES = ("users", "items", "history", "predictions")
 
 
 def run_demo(
@@ -37,21 +37,17 @@ def run_demo(
     report : whether to write the page
     """
     check_writable(folder)
+    if result_kind(folder / "audit") is not AUDIT:
+        refuse_foreign(folder, (f"{name}.parquet" for name in TABLES), "demo")
     names_to_replace(AUDIT, folder / "audit", force=False)
     progress = progress or (lambda stage, done, total: None)
     progress("making synthetic data", 0, 0)
     world = make_world(WorldOptions(worse_served=PLANTED, strength=0.6, seed=seed))
     progress("training ease", 0, 0)
     data = split_data(world.interactions, world.users, world.items, seed=seed)
-    tables = {
-        "users": world.users,
-        "items": world.items,
-        "history": data.history,
-        "predictions": _score_with_ease(world, data),
-    }
-    _refuse_other_tables(folder, tables)
+    tables = (world.users, world.items, data.history, _score_with_ease(world, data))
     with atomic_folder(folder, owned=("predictions.parquet",)) as part:
-        for name, table in tables.items():
+        for name, table in zip(TABLES, tables, strict=True):
             put_table(table, part / f"{name}.parquet")
     result = audit(
         folder / "predictions.parquet",
@@ -68,32 +64,14 @@ def run_demo(
     return result
 
 
-def _refuse_other_tables(folder: Path, tables: Mapping[str, pl.DataFrame]) -> None:
-    """Refuse to replace tables of these names that are not those of an earlier demo."""
-    names = {f"{name}.parquet": table.schema for name, table in tables.items()}
-    refuse_foreign(
-        folder,
-        (name for name, schema in names.items() if _schema_of(folder / name) != schema),
-        "demo",
-    )
-
-
-def _schema_of(file: Path) -> pl.Schema | None:
-    try:
-        with file.open("rb") as stream:
-            return pl.Schema(pl.read_parquet_schema(stream))
-    except (OSError, pl.exceptions.PolarsError):
-        return None
-
-
 def demo_audit_command(folder: Path, seed: int) -> str:
     """The command that audits the demo's tables."""
-    tables = {name: str(folder / f"{name}.parquet") for name in ("users", "items", "history")}
-    options = [part for name, file in tables.items() for part in (f"--{name}", file)]
+    *beside, predictions = (str(folder / f"{name}.parquet") for name in TABLES)
+    options = [
+        part for name, file in zip(TABLES, beside, strict=False) for part in (f"--{name}", file)
+    ]
     settings = ["--by", ",".join(BY), "--seed", str(seed), "--out", str(folder / "audit")]
-    return shlex.join(
-        ["fairrec", "audit", str(folder / "predictions.parquet"), *options, *settings]
-    )
+    return shlex.join(["fairrec", "audit", predictions, *options, *settings])
 
 
 def _score_with_ease(world: World, data: SplitData) -> pl.DataFrame:

@@ -19,35 +19,10 @@ ID = "fairrec.result"
 """The name of the id in the metadata of Parquet."""
 
 
-MOST_FIELDS = 12
-_LONGEST = 60
-
-
-def _in_brief(value: object) -> str:
-    """A value in a few words; empty where it says nothing."""
-    if value is None or value == "":
-        return ""
-    if isinstance(value, tuple | dict) and len(value) > 3:
-        return f"<{len(value):,}>"
-    text = f"{value:.4g}" if isinstance(value, float) else repr(value)
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
-
-
 class Part(BaseModel):
     """A frozen part of a result."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
-
-    def __repr__(self) -> str:
-        """Its first fields that say something; of what holds many parts, how many."""
-        shown = [
-            f"{name}={text}"
-            for name in type(self).model_fields
-            if (text := _in_brief(getattr(self, name)))
-        ]
-        more = len(shown) - MOST_FIELDS
-        rest = [f"... and {more} more fields"] if more > 0 else []
-        return f"{type(self).__name__}({', '.join([*shown[:MOST_FIELDS], *rest])})"
 
 
 class ResultFile(Part):
