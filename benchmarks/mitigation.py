@@ -82,8 +82,6 @@ def times(shrink: int, n_items: int, names: list[str] | None) -> dict[str, tuple
 
     n_rows = n_users * N_CANDIDATES
     group = rng.integers(0, N_GROUPS, n_users)
-    labels = np.zeros(n_rows)
-    labels[::N_CANDIDATES] = 1.0
     training = TrainingSet(history, rest=0.0)
     items = rng.integers(0, n_items, n_rows).astype(np.int32)
     scores = rng.standard_normal(n_rows)
@@ -104,7 +102,6 @@ def times(shrink: int, n_items: int, names: list[str] | None) -> dict[str, tuple
             group=group,
             k=5,
             threads=2,
-            labels=labels if kind.is_upper_bound else None,
         )
         return lists.scores_in(reranker.orders(lists)(0.3))
 

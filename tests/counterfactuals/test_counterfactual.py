@@ -113,8 +113,8 @@ def test_a_run_is_asked_with_attributes_changed_and_all_else_equal(tmp_path: Pat
         ),
         ({"attribute": "gendr"}, r"only gender, town of its users, so gendr itself cannot"),
         ({"features": None}, "is given the ids of its users alone"),
-        ({"reference": {"gender": "X"}}, "No value of gender 'X'. Known: F, M"),
-        ({"reference": {"age": "20"}}, "needs one value of each changed attribute"),
+        ({"reference": {"gender": "X"}}, "no user has it. Known: gender=F; gender=M"),
+        ({"reference": {"age": "20"}}, "no user has it. Known: gender=F"),
         ({"reference": "gender"}, "invalid reference: expected attribute=value"),
         ({"scorer": None}, "needs a model to score users again"),
         ({"run": "runs/a"}, "A run has its own candidates and model"),
@@ -277,12 +277,10 @@ def test_the_page_tells_what_changes_before_for_whom(tmp_path: Path):
 
 
 def test_it_reads_as_a_few_short_lines():
-    found = flipped(direct, permutations=0, reference="gender=F")
-    lines = repr(found).splitlines()
-    assert lines[0].startswith("counterfactual of gender, set to gender=F: affected@3 0.")
-    assert lines[0].endswith(f" of {found.summary.n_users:,} users")
-    assert lines[1].startswith(f"audit of {found.summary.n_users:,} users by gender, age")
-    assert len(lines) == 5
+    lines = repr(flipped(direct, permutations=0, reference="gender=F")).splitlines()
+    assert lines[0] == "counterfactual of gender"
+    assert "Gender alone, set to gender=F, changes the first 3 places" in lines[1]
+    assert len(lines) <= 6
 
 
 def test_a_counterfactual_of_another_result_is_refused(tmp_path: Path):
@@ -316,7 +314,6 @@ def test_who_changes_more_is_not_called_served_worse():
     )
     answer = build_view(found.audit.summary).answer
     assert answer.headline.startswith("age=20 is changed more: affected@5 1.000 instead of 0")
-    assert "look at the recommendations of these users" in str(answer)
     assert "fairrec mitigate" not in str(answer)
 
 

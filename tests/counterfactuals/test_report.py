@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import numpy as np
 import polars as pl
 import pytest
 
@@ -98,25 +97,12 @@ def test_where_nobody_is_affected_the_next_step_is_an_audit_and_else_a_limit_on_
     def steps(found):
         return counterfactual_view(found.summary, found.audit.summary).answer
 
-    none = steps(flipped(blind))
-    assert none.headline == "No user of 600 users is affected"
-    assert none.next_steps[0].startswith("audit the lists as they are")
-    assert none.about[0] == "exact for these users: every one was scored"
-    assert none.about[1].startswith("As they are: mrr@3 1.00 (gender=")
-    sampled = steps(flipped(blind, budget_users=100))
-    assert sampled.about[0] == "at most 3.6% of 600 users are (95%)"
+    assert steps(flipped(blind)).next_steps == (
+        "audit the lists as they are: what works by proxies is not seen here",
+    )
     found = steps(flipped(direct))
     assert found.headline.startswith("gender=F is worse off as they are")
     assert found.next_steps[-1].startswith("limit the share affected: max_affected in a rule")
-    # what is below the first places may still change
-    deeper = flipped(
-        lambda user_ids, item_ids, gender, town: np.where(
-            (item_ids > 3 + user_ids % 5) & (gender == "F"), item_ids - 100, -item_ids
-        ),
-        metrics="affected@3,rbo@9",
-    )
-    assert deeper.summary.affected.n_affected == 0
-    assert not steps(deeper).headline.startswith("No user of")
 
 
 def test_what_rounding_leaves_of_nothing_is_nothing():

@@ -59,14 +59,9 @@ class RerankWorld:
         """The re-ranker, which has learned."""
         return RERANKERS[name].build(self.training)
 
-    def lists_for(self, name: str) -> RerankLists:
-        """The lists; with labels for a re-ranker that sees them."""
-        sees = RERANKERS[name].is_upper_bound
-        return replace(self.lists, labels=self.ranked.candidates.labels if sees else None)
-
     def order(self, name: str, strength: float) -> IntArray:
         """The rows of each list in their new order."""
-        return self.build(name).orders(self.lists_for(name))(strength)
+        return self.build(name).orders(self.lists)(strength)
 
     def ranked_after(self, order: IntArray) -> RankedLists:
         """The lists as metrics see them with the scores of a new order."""

@@ -92,7 +92,6 @@ def summary_of(target: MetricEffect = TARGET, **changes: Any) -> MitigationSumma
         "cost_metric": "ndcg@5",
         "reranker": "mmr",
         "about": "about it",
-        "is_upper_bound": False,
         "strength": 0.5,
         "is_tuned": True,
         "max_loss": 0.02,

@@ -109,21 +109,6 @@ def test_groups_can_come_from_a_file_and_every_output_names_them(tables: Tables)
     assert "gender=F" in page
 
 
-def test_the_oracle_is_stamped_in_every_output_and_refused_for_new_lists(tables: Tables):
-    command = (*BARE, "--metric", "ndcg@3", "--reranker", "oracle", "--max-loss", "1")
-    for output in ("text", "markdown"):
-        assert "UPPER BOUND" in done(*command, "--format", output).stdout
-    said = done(*command, "--format", "json", "--out", "fixed")
-    assert json.loads(said.stdout)["is_upper_bound"] is True
-    assert "UPPER BOUND" in Path("fixed/report.html").read_text("utf-8")
-    refused = run_here(
-        *("rerank", "fixed/reranker.json", "predictions.parquet"), *TABLES, "--out", "new.parquet"
-    )
-    assert refused.code == 2
-    assert "sees the labels" in refused.stderr
-    assert not Path("new.parquet").exists()
-
-
 def test_the_page_is_written_anew_with_its_section(tables: Tables):
     done(*BARE, "--metric", "urd@3", "--out", "fixed")
     written = Path("fixed/report.html").read_bytes()
@@ -136,7 +121,7 @@ def test_the_page_is_written_anew_with_its_section(tables: Tables):
 
 def test_re_rankers_are_listed(tables: Tables):
     listed = done("list", "rerankers").stdout
-    for name in ("mmr", "popularity_calibrated", "second_opinion", "oracle", "swap"):
+    for name in ("mmr", "popularity_calibrated", "second_opinion", "swap"):
         assert re.search(rf"^{name} ", listed, re.MULTILINE)
 
 

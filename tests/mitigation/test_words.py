@@ -190,11 +190,10 @@ def test_the_headline_places_the_chosen_groups_beside_the_others(before, after, 
 
 def test_what_must_not_be_overlooked_is_a_warning():
     assert notes(summary_of()) == ()
-    summary = summary_of(is_upper_bound=True, n_shared_targets=3, notes=("check: c\nd", "odd"))
+    summary = summary_of(n_shared_targets=3, notes=("check: c\nd", "odd"))
     found = [(note.kind, note.text) for note in notes(summary)]
-    assert [kind for kind, _ in found] == ["warning", "warning", "check", "note"]
-    assert found[0][1].startswith("UPPER BOUND") and "3 targets" in found[1][1]
-    assert found[2][1] == r"c\nd"
+    assert [kind for kind, _ in found] == ["warning", "check", "note"]
+    assert found[0][1].startswith("SAME TARGETS: 3 targets") and found[1][1] == r"c\nd"
 
 
 def test_the_protocol_comes_first():
@@ -255,12 +254,12 @@ def test_the_answer_names_the_groups_and_has_every_metric():
 def test_markdown_has_every_part_in_order_and_outside_text_on_its_line():
     summary = summary_of(
         command="a\nb",
-        is_upper_bound=True,
+        n_shared_targets=3,
         groups=(WOMEN.model_copy(update={"group": {"x\n": "\x1b"}}),),
         effects={"urd@5": TARGET, "ndcg@5": COST, "odd\n": TARGET},
     )
     markdown = mitigation_markdown(summary).replace("\\", "")
-    parts = (headline(summary), "UPPER BOUND", sentences(summary)[-1], "anb", "seed 7")
+    parts = (headline(summary), "SAME TARGETS", sentences(summary)[-1], "anb", "seed 7")
     places = [markdown.index(part) for part in parts]
     assert places == sorted(places)
     assert "\x1b" not in markdown

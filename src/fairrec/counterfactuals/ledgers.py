@@ -11,21 +11,22 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+import polars as pl
+from polars import selectors as cs
 
 from fairrec.auditing.search import open_ledger, read_features
-from fairrec.core.arrays import AnyArray, BoolArray, IntArray
+from fairrec.core.arrays import BoolArray, IntArray
 from fairrec.core.errors import (
     InputError,
     ScoringError,
     listed,
     plain,
-    unknown_name,
 )
-from fairrec.core.options import Blank, spell
+from fairrec.core.options import spell
 from fairrec.core.progress import Progress
 from fairrec.counterfactuals.options import CounterfactualOptions
 from fairrec.inputs.audit_inputs import AuditInputs
-from fairrec.scoring.features import JoinedFeatures, is_missing
+from fairrec.scoring.features import JoinedFeatures
 from fairrec.scoring.ledger import Ledger
 from fairrec.scoring.model import Model
 
@@ -53,18 +54,16 @@ class AttributeValues:
     @classmethod
     def read(cls, features: JoinedFeatures, names: Sequence[str]) -> AttributeValues:
         """The values of attributes among the users of lists, in order."""
-        codes, texts = zip(*(_coded(features.per_user[name]) for name in names), strict=True)
-        stacked = np.stack(codes)
-        known = np.flatnonzero((stacked >= 0).all(axis=0))
-        value_of_lists = np.full(stacked.shape[1], -1, dtype=np.int64)
-        together, first, mine = np.unique(
-            stacked[:, known], axis=1, return_index=True, return_inverse=True
-        )
-        value_of_lists[known] = mine.ravel()
-        values = tuple(
-            tuple(texts[at][code] for at, code in enumerate(one)) for one in together.T.tolist()
-        )
-        return cls(tuple(names), values, value_of_lists, known[first])
+        columns = {name: features.per_user[name].tolist() for name in names}
+        table = pl.DataFrame(columns, strict=False).with_row_index("list")
+        known = table.with_columns(cs.float().fill_nan(None)).drop_nulls()
+        found = known.group_by(names).agg("list").sort(names)
+        value_of_lists = np.full(table.height, -1, dtype=np.int64)
+        for value, lists in enumerate(found["list"]):
+            value_of_lists[lists] = value
+        values = tuple(tuple(map(str, row)) for row in found.select(names).iter_rows())
+        example = found["list"].list.min().to_numpy().astype(np.int64)
+        return cls(tuple(names), values, value_of_lists, example)
 
     def describe(self, value: int) -> str:
         """`gender=F, age=25`."""
@@ -80,27 +79,15 @@ class AttributeValues:
 
         A model can have learned nothing about a value that does not occur.
         """
-        if {*wanted} != {*self.names}:
-            example = dict.fromkeys(self.names, Blank("VALUE"))
-            raise InputError(
-                f"{spell('reference')} needs one value of each changed attribute, and of no "
-                f"other: {spell('reference', example)}"
-            )
-        found = []
-        for at, name in enumerate(self.names):
-            known = list(dict.fromkeys(one[at] for one in self.values))
-            # whole numbers of a column with gaps are stored as floats
-            value = next((one for one in (wanted[name], f"{wanted[name]}.0") if one in known), None)
-            if value is None:
-                why = unknown_name(f"value of {plain(name)}", wanted[name], known)
-                raise InputError(f"{spell('reference', wanted)}: {why}")
-            found.append(value)
-        if tuple(found) not in self.values:
-            raise InputError(
-                f"{spell('reference', wanted)}: no user has these values together, so the model "
-                "has never seen them. Name others."
-            )
-        return self.values.index(tuple(found))
+        # whole numbers of a column with gaps are stored as floats
+        for value, texts in enumerate(self.values):
+            named = dict(zip(self.names, texts, strict=True))
+            if wanted.keys() == named.keys() and all(
+                named[name] in (text, f"{text}.0") for name, text in wanted.items()
+            ):
+                return value
+        known = "; ".join(map(self.describe, range(min(len(self.values), MOST_VALUES))))
+        raise InputError(f"{spell('reference', wanted)}: no user has it. Known: {known}")
 
     def give(self, features: JoinedFeatures, value: int) -> JoinedFeatures:
         """The same features with this value for every user, all else equal."""
@@ -110,18 +97,6 @@ class AttributeValues:
             for name in self.names
         }
         return replace(features, per_user={**features.per_user, **changed})
-
-
-def _coded(column: AnyArray) -> tuple[IntArray, list[str]]:
-    """The number of each value, -1 where there is none, and all of them as text in their order."""
-    given = [None if is_missing(one) else one for one in column.tolist()]
-    known = {one for one in given if one is not None}
-    try:
-        ordered = sorted(known)
-    except TypeError:
-        ordered = sorted(known, key=str)
-    code = {one: at for at, one in enumerate(ordered)}
-    return np.array([code.get(one, -1) for one in given]), [str(one) for one in ordered]
 
 
 def refuse_unseen(model: Model, names: Sequence[str]) -> None:

@@ -115,17 +115,9 @@ class CounterfactualResult:
     audit: AuditResult
 
     def __repr__(self) -> str:
-        """The attribute, the share of users with another list, and the audit of the changes."""
-        found, share = self.summary, self.summary.affected
-        what = " and ".join(map(plain, found.attribute))
-        to = "" if found.reference is None else f", set to {plain(found.reference)}"
-        # its default title says the same
-        audit = self.audit.summary.model_copy(update={"title": ""})
-        ends = "" if share.low == share.high else f"({share.low:.3g} to {share.high:.3g}) "
+        """The attributes that are changed, and the audit of the changes, titled by their share."""
         return (
-            f"counterfactual of {what}{to}: {plain(share.metric)} {share.share:.3g} "
-            f"{ends}of {share.n:,} users\n"
-            f"{replace(self.audit, summary=audit)!r}"
+            f"counterfactual of {' and '.join(map(plain, self.summary.attribute))}\n{self.audit!r}"
         )
 
     def save(self, folder: str | Path, report: bool = True, force: bool = False) -> Path:

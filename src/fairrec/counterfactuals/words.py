@@ -11,7 +11,6 @@ from fairrec.core.errors import plain
 from fairrec.counterfactuals.result import AsTheyAre, CounterfactualSummary, MeanChange
 from fairrec.report.answer import Answer
 from fairrec.report.text import escape, table_lines, to_markdown
-from fairrec.report.verdict import SAME
 from fairrec.report.view import ReportView, build_view
 from fairrec.report.words import (
     TableView,
@@ -28,6 +27,8 @@ from fairrec.result.schema import AuditSummary
 MOST_ROWS = 42
 """Changes in a table: all of an attribute of seven values."""
 _LIMIT = "limit the share affected: max_affected in a rule of fairrec.toml (docs/counterfactual.md)"
+
+_AUDIT = "audit the lists as they are: what works by proxies is not seen here"
 
 
 def _attributes(summary: CounterfactualSummary) -> str:
@@ -145,25 +146,13 @@ def counterfactual_view(
     """The view of the audit of changes, with the next steps of a counterfactual."""
     view = build_view(audit, groups)
     found = view.answer
-    if summary.affected.n_affected:
-        steps = (*found.next_steps, _LIMIT) if found.named else (_LIMIT, *found.next_steps)
-        return replace(view, answer=replace(found, next_steps=steps))
-    if any(verdict.status not in SAME for verdict in view.verdicts):
-        return view
-    share = f"at most {percent(summary.affected.high)} of {summary.n_users_to_score:,} users are"
-    unaffected = replace(
-        found,
-        headline=f"No user of {plural(summary.affected.n, 'user')} is affected",
-        about=(
-            "exact for these users: every one was scored"
-            if _is_exact(summary)
-            else f"{share} ({confidence(summary.alpha)})",
-            as_they_are(summary),
-        ),
-        table=None,
-        next_steps=("audit the lists as they are: what works by proxies is not seen here",),
-    )
-    return replace(view, answer=unaffected)
+    if not summary.affected.n_affected:
+        steps: tuple[str, ...] = (_AUDIT,)
+    elif found.named:
+        steps = (*found.next_steps, _LIMIT)
+    else:
+        steps = (_LIMIT, *found.next_steps)
+    return replace(view, answer=replace(found, next_steps=steps))
 
 
 def counterfactual_answer(

@@ -293,7 +293,7 @@ def build_summary(
     ----------
     audits : before and after
     """
-    kind, to_others = RERANKERS[plan.reranker_name], seen.gap_to_others()
+    to_others = seen.gap_to_others()
     effects = {
         metric.name: seen.metric_effect(
             metric, int((changes.verdicts(at) == "worse").sum()), [one.metrics for one in audits]
@@ -314,8 +314,7 @@ def build_summary(
         metric=plan.target.name,
         cost_metric=plan.cost_name if plan.cost_name in effects else None,
         reranker=plan.reranker_name,
-        about=kind.about,
-        is_upper_bound=kind.is_upper_bound,
+        about=RERANKERS[plan.reranker_name].about,
         strength=tuned.strength,
         is_tuned=plan.strength == "auto",
         max_loss=plan.max_loss,
@@ -422,12 +421,6 @@ def rerank(
     the table with new scores, one row per candidate, and `model_score`, the score as it was
     """
     record = record if isinstance(record, RerankerRecord) else load_reranker(record)
-    kind = RERANKERS[record.reranker]
-    if kind.is_upper_bound:
-        raise InputError(
-            f"The re-ranker '{record.reranker}' sees the labels, so it is an upper bound and no "
-            "remedy: it cannot be applied to new lists."
-        )
     given = TableOptions(users=users, items=items, history=history, columns=columns, by=record.by)
     tables = open_tables(predictions, given)
     inputs = read_tables(tables, given, needs=(), wants=("items", "history"))

@@ -40,7 +40,6 @@ class RerankLists:
     history_item : (n_items,), position of each item in the history; -1 where it has none
     group : (n_lists,), which of the groups to re-rank the user belongs to
     k : how many places are re-ranked; below them the model's order stays
-    labels : for the oracle alone; None for every other re-ranker
     """
 
     offsets: IntArray
@@ -53,7 +52,6 @@ class RerankLists:
     group: IntArray
     k: int
     threads: int = 1
-    labels: FloatArray | None = None
 
     @property
     def n_lists(self) -> int:
@@ -198,11 +196,6 @@ class RerankerKind:
     serves: tuple[str, ...]
     needs: frozenset[Need]
 
-    @property
-    def is_upper_bound(self) -> bool:
-        """It sees the labels, so it can only show how much there would be to gain."""
-        return "labels" in self.needs
-
 
 RERANKERS: Registry[RerankerKind] = Registry("re-ranker", "fairrec.mitigation.rerankers")
 
@@ -243,16 +236,11 @@ class FittedReranker:
     ) -> None:
         kind, tables = RERANKERS[name], inputs.tables
         self.rest, self._k, self._threads = rest, k, threads
-        self._sees_labels = kind.is_upper_bound
         for need in ("items", "history"):
             if need in kind.needs and need not in tables:
                 raise InputError(
                     f"The re-ranker '{name}' needs the {need} table. Give it as {spell(need)}."
                 )
-        if self._sees_labels and inputs.candidates.labels is None:
-            raise InputError(
-                f"The re-ranker '{name}' needs labels. Give a table with a label column."
-            )
         self._history = read_history(tables["history"]) if "history" in tables else None
         self._reranker = kind.build(TrainingSet(self._history, rest))
 
@@ -308,5 +296,4 @@ class FittedReranker:
             group=groups,
             k=self._k,
             threads=self._threads,
-            labels=candidates.labels if self._sees_labels else None,
         )

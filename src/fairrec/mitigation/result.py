@@ -104,7 +104,6 @@ class MitigationSummary(ResultFile):
     cost_metric: str | None = Field(description="accuracy that the strength must not cost")
     reranker: str
     about: str
-    is_upper_bound: bool = Field(description="the re-ranker saw the labels, so it is no remedy")
     strength: float
     is_tuned: bool = Field(description="the strength was chosen here, not given")
     max_loss: float = Field(description="largest relative loss of the cost metric when tuned")

@@ -122,14 +122,6 @@ def _about(summary: MitigationSummary) -> str:
 def notes(summary: MitigationSummary) -> tuple[Note, ...]:
     """What must not be overlooked, then what is out of the ordinary."""
     found = []
-    if summary.is_upper_bound:
-        found.append(
-            Note(
-                "warning",
-                f"UPPER BOUND: the re-ranker '{summary.reranker}' saw the labels. It shows how "
-                "much there is to gain and cannot be used.",
-            )
-        )
     if summary.n_shared_targets:
         found.append(
             Note(

@@ -8,7 +8,6 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from pytest import approx
 
-from fairrec.mitigation.reranker import RERANKERS
 from fairrec.mitigation.rerankers import blends
 from fairrec.mitigation.rerankers.blends import ItemKnn, SecondOpinion, blended_orders
 from fairrec.scoring.ease import Ease
@@ -115,13 +114,3 @@ def test_ease_scores_are_those_of_the_dense_formula():
         twice = [np.repeat(part, 2) for part in np.nonzero(x)]
         scores = Ease.fit(*twice, *x.shape, penalty).score(users, items)
         assert scores == approx(dense_ease(x, penalty).ravel(), abs=1e-9)
-
-
-def test_the_oracle_alone_sees_labels_and_puts_relevant_items_first_in_the_models_order():
-    world = RerankWorld(random_world(np.random.default_rng(2), n_users=50))
-    shown = world.ranked_after(world.order("oracle", 1.0))
-    np.testing.assert_array_equal(shown.labels(12), shown.ideal_labels(12))
-    one = [user([0, 1, 0, 2, 1], [9, 7, 5, 3, 1])]
-    world = RerankWorld(World(one, {0: frozenset("a")}, [(0, 0)]), k=5)
-    assert world.order("oracle", 1.0).tolist() == [3, 1, 4, 0, 2]
-    assert [name for name in RERANKERS if RERANKERS[name].is_upper_bound] == ["oracle"]

@@ -115,20 +115,3 @@ class SecondOpinion:
         for part, scores in zip(parts, scored, strict=True):
             opinion[known[part]] = scores
         return blended_orders(lists, opinion)
-
-
-@reranker(
-    "oracle",
-    "upper bound that sees the labels: shows how much there is to gain, cannot be used",
-    needs=("labels",),
-)
-class Oracle:
-    """Blends the model's scores with the labels."""
-
-    def __init__(self, _training: TrainingSet) -> None:
-        pass
-
-    def orders(self, lists: RerankLists) -> Orders:
-        """The order at each strength; at 1 the relevant items come first."""
-        assert lists.labels is not None
-        return blended_orders(lists, lists.labels)
