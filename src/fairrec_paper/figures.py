@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from fairrec.report.page.vega import CHOSEN, GROUP, SERIES, STILL_INK
+from fairrec.report.page.vega import (
+    CHOSEN,
+    DIVERGING_NEUTRAL,
+    GROUP,
+    SERIES,
+    STILL_INK,
+    TEXT_ON_MAP,
+)
 from fairrec.report.page.vega import SERIES as LINES
 
 if TYPE_CHECKING:
@@ -58,6 +65,35 @@ def initial_positions(
         .facet(column=alt.Column("way:N", title=None, sort=ways.to_list()))
     )
     return chart
+
+
+CELL_WIDTH, CELL_HEIGHT = 66, 44
+
+
+def correlation_map(rows: pl.DataFrame) -> alt.TopLevelMixin:
+    """Every two metrics, with their correlation in each square.
+
+    Parameters
+    ----------
+    rows : `row, column, correlation`, null where there is none
+    """
+    import altair as alt
+
+    metrics = rows["row"].unique(maintain_order=True).to_list()
+    rows = rows.with_columns(
+        text=pl.col("correlation").map_elements("{:.2f}".format, pl.String).fill_null("-")
+    )
+    base = alt.Chart(rows).encode(
+        x=alt.X("column:N", title=None, sort=metrics, axis=alt.Axis(labelAngle=-45)),
+        y=alt.Y("row:N", title=None, sort=metrics),
+    )
+    scale = alt.Scale(domain=[-1, 0, 1], range=[*DIVERGING_NEUTRAL], interpolate="rgb")
+    squares = base.mark_rect().encode(alt.Color("correlation:Q", scale=scale, legend=None))
+    numbers = base.mark_text(color=TEXT_ON_MAP).encode(text="text:N")
+    # the picture grows to what its title needs; a fixed width would cut it off
+    return alt.layer(squares, numbers).properties(
+        width=CELL_WIDTH * len(metrics), height=CELL_HEIGHT * len(metrics), autosize="pad"
+    )
 
 
 PANELS = (

@@ -8,7 +8,8 @@ import polars as pl
 import pytest
 
 import fairrec
-from fairrec.comparison.page import ROWS_SHOWN, change_plot, comparison_page
+from fairrec.comparison import page as pages
+from fairrec.comparison.page import change_plot, comparison_page
 from fairrec.comparison.result import AuditDifference, Comparison
 from fairrec.comparison.words import (
     ComparisonView,
@@ -172,14 +173,14 @@ def test_a_metric_is_told_by_its_groups_and_by_what_is_ruled_out():
 @pytest.mark.parametrize(("fall", "better"), [(1.0, "higher"), (-1.0, "lower")])
 def test_dots_lie_where_the_changes_are_and_worse_ones_are_marked(fall, better):
     found = compared(fall, better)
-    plot = change_plot("clicks", found.metrics["clicks"], found.changes)
-    first = plot["rows"][0]
-    assert (first["cells"][0], first["mark"]) == ("plan=free", "worse")
-    assert 0 <= first["low"] < first["at"] < first["high"] <= 100
+    plot = change_plot("clicks", found.summary, found.changes)
+    first = plot.rows[0]
+    assert (first.label, first.tone) == ("plan=free", "worse")
+    assert first.low < first.value < first.high
     is_left = better == "higher"
-    assert (first["at"] < plot["tolerance"] < plot["zero"]) == is_left
+    assert (first.value < plot.limit < 0) == is_left
     lost = found.changes["outcome"].str.starts_with("lost").sum()
-    assert [row["mark"] for row in plot["rows"]].count("worse") == lost
+    assert [row.tone for row in plot.rows].count("worse") == lost
 
 
 def test_an_interval_that_is_not_known_is_a_dash_and_has_no_place():
@@ -187,10 +188,10 @@ def test_an_interval_that_is_not_known_is_a_dash_and_has_no_place():
     changes = found.changes.with_columns(
         simultaneous_low=pl.lit(None, pl.Float64), simultaneous_high=pl.lit(None, pl.Float64)
     )
-    plot = change_plot("clicks", found.metrics["clicks"], changes)
-    assert plot["tolerance"] is None
-    assert {row["low"] for row in plot["rows"]} == {None}
-    assert {row["cells"][5] for row in plot["rows"]} == {"-"}
+    plot = change_plot("clicks", found.summary, changes)
+    assert plot.limit is None
+    assert {row.low for row in plot.rows} == {None}
+    assert {row.after[1][1] for row in plot.rows} == {"-"}
 
 
 def test_the_page_has_the_answer_every_group_and_no_script():
@@ -200,12 +201,17 @@ def test_the_page_has_the_answer_every_group_and_no_script():
     assert answer.headline in page.text and answer.about[1] in page.text
     assert "script" not in page.tags
     assert "script-src &#39;none&#39;" in text
-    # everyone, all groups, and what differs
-    assert page.tags.count("table") == 3
+    # the answer, the metrics, everyone, all groups, and what differs
+    assert page.tags.count("table") == 5
     assert page.text.count("plan=free") > found.changes.height / 3
-    many = pl.concat([found.changes] * 20)
-    left_out = many.height - ROWS_SHOWN
-    assert f"and {left_out} more in changes.parquet" in comparison_page(found.summary, many)
+
+
+def test_rows_that_are_left_out_are_counted(monkeypatch):
+    found = compared()
+    monkeypatch.setattr(pages, "ROWS_SHOWN", 5)
+    n_more = found.metrics["clicks"].n_groups - 5
+    text = comparison_page(found.summary, found.changes)
+    assert f"{n_more} rows more in changes.parquet" in text
 
 
 def test_outside_text_is_shown_as_text():

@@ -10,7 +10,7 @@ from typing import Any
 WIDE = {"width": 1280, "height": 900}
 PHONE = {"width": 375, "height": 800}
 AXIS_TEXT = (
-    "[...document.querySelectorAll('#chart-0 .role-axis-label text')]"
+    "[...document.querySelectorAll('#groups-0 .role-axis-label text')]"
     ".map(label => label.textContent).sort().join()"
 )
 

@@ -1,4 +1,4 @@
-"""The first screen in a real browser: rows, metrics and the drawer of a group."""
+"""The first screen in a real browser: rows, metrics and cards."""
 
 from __future__ import annotations
 
@@ -19,33 +19,9 @@ def test_the_answer_stands_above_the_fold(opened: Opened):
         assert box["y"] + box["height"] <= 900, part
     assert page.locator(".answer.found").count() == 1
     row = page.locator(".dot-table tbody tr.worse", has_text="gender=F, age=65+").first
-    assert "worse" in row.inner_text() and "▼" in row.inner_text()
+    assert "worse; finding in 1 other metric" in row.inner_text()
     order = [page.locator(part).first.bounding_box()["y"] for part in ("h1", "#dots", ".ruled-out")]
     assert order == sorted(order)
-
-
-@pytest.mark.parametrize("how", ["click", "Enter"])
-def test_a_group_opens_in_a_drawer_and_the_focus_comes_back(opened: Opened, how: str):
-    page = opened.page
-    link = page.locator("a.open:visible").first
-    if how == "click":
-        link.click()
-    else:
-        link.focus()
-        page.keyboard.press("Enter")
-    drawer = page.locator("#drawer")
-    assert drawer.is_visible()
-    text = drawer.inner_text()
-    assert "gender=F, age=65+" in text and "auc" in text and "mrr@5" in text
-    assert drawer.locator(".bins > span").count() > 2
-    # nothing is in the page twice under one name
-    ids = page.eval_on_selector_all("[id]", "all => all.map(one => one.id)")
-    assert len(ids) == len({*ids})
-    assert page.locator("#chosen").is_hidden()
-    page.keyboard.press("Escape")
-    assert drawer.is_hidden()
-    if how == "Enter":
-        assert page.evaluate("document.activeElement.classList.contains('open')")
 
 
 @pytest.fixture(scope="module")
@@ -81,16 +57,14 @@ def test_rows_and_cards_are_folded_away_and_back(browser, many):
     opened.context.close()
 
 
-def test_a_folded_card_opens_in_the_drawer_under_its_address_and_on_paper(browser, many):
+def test_a_row_leads_to_its_card_although_it_is_folded(browser, many):
     opened = Opened(browser, many)
     page = opened.page
     card = page.locator("article.finding").nth(12)
     assert card.is_hidden()
-    page.locator("a.open:visible").nth(12).click()
-    assert page.locator("#drawer article.finding").is_visible()
-    page.keyboard.press("Escape")
-    page.goto(f"{many.as_uri()}#{card.get_attribute('id')}")
-    assert card.is_visible()
+    page.locator(f"a.open[href='#{card.get_attribute('id')}']").focus()
+    page.keyboard.press("Enter")
+    assert card.is_visible() and page.locator("#chosen").is_hidden()
     page.emulate_media(media="print")
     assert page.locator("article.finding:visible").count() == 15
     assert page.locator(".unfold:visible").count() == 0
@@ -104,9 +78,9 @@ def test_without_scripts_everything_is_readable_and_nothing_waits_for_one(browse
     assert "is served worse" in page.locator("h1").inner_text()
     assert page.locator("#all tbody tr").count() == 342
     assert page.locator("#all tbody tr").last.is_visible()
-    for part in (".dot-table tbody tr", "#chart-0 .words", "main > noscript p"):
+    for part in (".dot-table tbody tr", "#groups .words", "main > noscript p"):
         assert page.locator(part).first.is_visible(), part
-    for part in (".filters", ".plot", ".choose", "[data-do]", "#more", "#copy", "[data-zoom]"):
+    for part in (".filters", ".plot", ".choose", "[data-do]", "#more"):
         assert page.locator(part).count() > 0, part
         for one in page.locator(part).all():
             assert not one.is_visible(), part

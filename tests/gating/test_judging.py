@@ -17,7 +17,7 @@ from fairrec.gating.harms import difference_harms
 from fairrec.gating.judging import Measurements, judge_affected, judge_policy
 from fairrec.gating.policy import Rule
 from fairrec.report.audit_result import AuditResult
-from fairrec.report.page.html import page_html
+from fairrec.report.page.audit import page_html
 from fairrec.report.text import to_markdown
 from fairrec.report.view import build_view
 from fairrec.report.words import percent, signed

@@ -1,4 +1,4 @@
-"""Draw a chart, and a page view with something for every chart."""
+"""Draw a chart, and the groups of a small audit with a search."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from functools import cache
 from xml.etree.ElementTree import Element, fromstring
 
 import fairrec
-from fairrec.report.page.build import build_page_view
-from fairrec.report.page.view import PageView
+from fairrec.report.page.groups import PageGroups
 from tests.worlds import ATTRIBUTES, random_world
 
 
@@ -27,8 +26,8 @@ def marks(picture: str, kind: str) -> list[Element]:
 
 
 @cache
-def page_view() -> PageView:
-    """The page of a small audit with a search."""
+def searched_groups() -> PageGroups:
+    """The groups of a small audit with a search."""
     users, predictions = random_world(600, {"gender": "F"}, effect=1.0, seed=1)
     result = fairrec.audit(
         predictions,
@@ -39,4 +38,4 @@ def page_view() -> PageView:
         min_support=10,
         search=fairrec.Search("adaptive", budget_users="50%"),
     )
-    return build_page_view(result.summary, result.group_table)
+    return PageGroups(result.group_table, result.summary)

@@ -10,8 +10,8 @@ import polars as pl
 
 import fairrec
 from fairrec.report.audit_result import AuditResult
-from fairrec.report.page.build import build_page_view
-from fairrec.report.page.view import PageView
+from fairrec.report.page.audit import page_html
+from fairrec.report.page.groups import PageGroups
 from fairrec.result.metric_schema import MetricResult
 from tests.grouped_options import group_options
 from tests.worlds import ATTRIBUTES, random_world
@@ -84,6 +84,11 @@ def standing(**changes: Any) -> MetricResult:
     return result.metrics["auc"].model_copy(update={"findings": (), **changes})
 
 
-def view_of(result: AuditResult, **options: Any) -> PageView:
-    """The view of a page."""
-    return build_page_view(result.summary, result.group_table, **options)
+def groups_of(result: AuditResult) -> PageGroups:
+    """The groups of a page."""
+    return PageGroups(result.group_table, result.summary)
+
+
+def page_of(result: AuditResult, **options: Any) -> str:
+    """A page as HTML."""
+    return page_html(result.summary, result.group_table, **options)

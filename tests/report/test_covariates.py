@@ -12,7 +12,7 @@ from fairrec.report.covariates import (
     explained_lines,
     no_longer_lines,
 )
-from fairrec.report.page.html import page_html
+from fairrec.report.page.audit import page_html
 from fairrec.report.text import to_markdown
 from fairrec.report.view import build_view
 from fairrec.result.schema import AdjustedCovariate, Adjustment

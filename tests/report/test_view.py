@@ -11,7 +11,7 @@ import pytest
 
 import fairrec
 from fairrec.report.audit_result import AuditResult
-from fairrec.report.page.html import page_html
+from fairrec.report.page.audit import page_html
 from fairrec.report.text import model_card, to_markdown
 from fairrec.report.view import build_view, catalogue_lines, plan_lines
 from fairrec.result.schema import AuditSummary, PlanSummary, SettingsSummary

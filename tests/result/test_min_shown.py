@@ -15,7 +15,7 @@ from pydantic import BaseModel
 import fairrec
 from fairrec.core.errors import InputError
 from fairrec.report.audit_result import AuditResult
-from fairrec.report.page.html import page_html
+from fairrec.report.page.audit import page_html
 from fairrec.report.text import to_markdown
 from fairrec.report.view import build_view
 from fairrec.result.folder import load_groups, load_saved, load_summary

@@ -44,7 +44,6 @@ from fairrec.core.audit_options import About, AuditOptions, Engine, SharingOptio
 from fairrec.core.errors import InputError, plain
 from fairrec.core.option_types import Folder, Switch
 from fairrec.core.options import OUTPUT, Option, expand, list_changed, select, spell
-from fairrec.core.threads import start_in_background
 from fairrec.gating.command import protect_output, refuse_overwriting_inputs, report_gate
 from fairrec.gating.options import GATE, GateOptions
 from fairrec.inputs.table_options import TableOptions
@@ -112,8 +111,6 @@ def audit_command(
     if policy is not None:
         refuse_overwriting_inputs(policy, [*read, out])
     with shown_progress(quiet) as progress:
-        if out is not None and not no_report:
-            start_in_background(_make_page_ready)
         for metrics in load:
             load_metrics(metrics)
         model = chosen_model(scorer, endpoint, onnx, how_asked)
@@ -175,13 +172,6 @@ def _say_written(
             "per_user.parquet holds every user and is not to be passed on; "
             "--aggregates-only leaves it out"
         )
-
-
-def _make_page_ready() -> None:
-    """Load what a page is made with, while tables are read."""
-    from fairrec.report.page.html import make_ready
-
-    make_ready()
 
 
 def _policy(held: Given, out: Path | None, *, gate: bool) -> GateOptions | None:

@@ -1,55 +1,69 @@
-"""A comparison as a page without any script, and as a card."""
+"""A comparison as a page, and as a card."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import polars as pl
 
-from fairrec.comparison.result import ComparisonSummary, MetricComparison
+from fairrec.comparison.result import ComparisonSummary
 from fairrec.comparison.words import (
     IS_GAINED,
     IS_LOST,
     build_comparison_view,
     changed_rows,
-    choose_mark,
+    describe_loss,
+    find_direction,
     group_cells,
-    group_columns,
 )
 from fairrec.core.errors import plain
-from fairrec.report.metric_words import direction
-from fairrec.report.page.groups import ticks
-from fairrec.report.page.html import TONE, card_html, css_text, page_css, page_template, policy
-from fairrec.report.words import tick
+from fairrec.report.page.dots import DotPlot, DotRow, about_metric
+from fairrec.report.page.html import Section, card_html, write_page
+from fairrec.report.words import TableView, plural
 
 ROWS_SHOWN = 60
 """Groups in the plot of a metric."""
-_PADDING = 0.04
 
 
 def comparison_page(summary: ComparisonSummary, changes: pl.DataFrame) -> str:
-    """The page. Outside text is escaped, and no script may run.
+    """The page of a comparison.
 
     Parameters
     ----------
     changes : as in `changes.parquet`
     """
-    from markupsafe import Markup
-
     view = build_comparison_view(summary, changes)
-    return page_template("comparison.html.j2").render(
-        view=view,
-        unit=summary.unit,
-        policy=policy(),
-        css=Markup(page_css()),
-        running_title=Markup(css_text(f"FairRec: {view.answer.about[0][:100]}")),
-        tone_class=TONE[view.answer.tone],
-        plots=[
-            change_plot(name, metric, _shown_rows(name, changes))
-            for name, metric in summary.metrics.items()
-        ],
-        columns=group_columns(summary),
+    verdicts = TableView(
+        "Verdict for each metric",
+        ("metric", "verdict", "what it rests on"),
+        (False, False, False),
+        tuple((name, first, " ".join(rest)) for name, (first, *rest) in view.metrics.items()),
     )
+    n_more = sum(max(0, metric.n_groups - ROWS_SHOWN) for metric in summary.metrics.values())
+    notes = [
+        "Change, and against others: the change minus that of all others, each with its "
+        "simultaneous interval. Orange lost, blue gained, hollow is not significant; the dotted "
+        "line is the tolerance. Groups that lost, or are behind all others, come first, then "
+        "those that gained, then the largest of few attributes."
+    ]
+    if n_more:
+        notes.append(f"{plural(n_more, 'row')} more in changes.parquet.")
+    sections = [
+        Section("metrics", "Metrics", tables=(verdicts, view.everyone)),
+        Section(
+            "changes",
+            "How groups changed",
+            dots=[change_plot(name, summary, changes) for name in summary.metrics],
+            notes=notes,
+        ),
+        Section(
+            "data",
+            "Data and what was not compared",
+            sentences=view.answer.about[1:],
+            warnings=[note.text for note in view.answer.notes if note.kind == "note"],
+            tables=(view.differences,),
+        ),
+        Section("reproduce", "Reproduce", command=view.reproduce),
+    ]
+    return write_page("comparison", view.answer, sections, title=view.answer.about[0])
 
 
 def comparison_card(summary: ComparisonSummary, changes: pl.DataFrame) -> str:
@@ -57,45 +71,38 @@ def comparison_card(summary: ComparisonSummary, changes: pl.DataFrame) -> str:
     return card_html(build_comparison_view(summary, changes).answer)
 
 
-def _shown_rows(name: str, changes: pl.DataFrame) -> pl.DataFrame:
-    """The groups that changed, then the largest of few attributes."""
-    mine = changes.filter(pl.col("metric") == name)
-    others = mine.filter(~IS_LOST & ~IS_GAINED)
+def change_plot(name: str, summary: ComparisonSummary, changes: pl.DataFrame) -> DotPlot:
+    """The groups of a metric: those that changed, then the largest of few attributes."""
+    metric = summary.metrics[name]
+    others = changes.filter(~IS_LOST & ~IS_GAINED, metric=name)
     others = others.sort("depth", "support", descending=[False, True], maintain_order=True)
-    return pl.concat([changed_rows(name, changes), others])
-
-
-def change_plot(name: str, metric: MetricComparison, rows: pl.DataFrame) -> dict[str, Any]:
-    """The first groups of one metric as text, and as places on a scale in percent."""
-    shown = rows.head(ROWS_SHOWN)
-    ends = shown.select("change", "simultaneous_low", "simultaneous_high")
-    low = min(0.0, *ends.min().row(0)) if ends.drop_nulls().height else 0.0
-    high = max(0.0, *ends.max().row(0)) if ends.drop_nulls().height else 0.0
-    padding = _PADDING * (high - low) or 1.0
-    low, high = low - padding, high + padding
-
-    def place(value: float | None) -> float | None:
-        return None if value is None else round(100 * (value - low) / (high - low), 2)
-
+    shown = pl.concat([changed_rows(name, changes), others]).head(ROWS_SHOWN)
     limit = None
     if metric.tolerance is not None and metric.higher_is_better is not None:
         limit = -metric.tolerance if metric.higher_is_better else metric.tolerance
-    return {
-        "metric": plain(name),
-        "called": plain(metric.called),
-        "direction": direction(metric.higher_is_better),
-        "ticks": [(place(at), tick(at)) for at in ticks(low, high)],
-        "zero": place(0.0),
-        "tolerance": place(limit) if limit is not None and low < limit < high else None,
-        "rows": [
-            {
-                "cells": group_cells(row, metric),
-                "mark": choose_mark(row["outcome"]),
-                "at": place(row["change"]),
-                "low": place(row["simultaneous_low"]),
-                "high": place(row["simultaneous_high"]),
-            }
-            for row in shown.iter_rows(named=True)
-        ],
-        "n_more": rows.height - shown.height,
-    }
+    rows = []
+    for row in shown.iter_rows(named=True):
+        label, size, before, after, change, interval, gap, its_interval, verdict = group_cells(
+            row, metric
+        )
+        rows.append(
+            DotRow(
+                label=label,
+                before=(size,),
+                after=((f"{before} → {after}", ""), (change, interval), (gap, its_interval)),
+                verdict=verdict,
+                tone=find_direction(row["outcome"]) or "within",
+                value=row["change"],
+                low=row["simultaneous_low"],
+                high=row["simultaneous_high"],
+            )
+        )
+    return DotPlot(
+        metric=plain(name),
+        about=about_metric(metric.called, metric.higher_is_better),
+        before=(summary.unit.many,),
+        after=("before → after", "change", "against others"),
+        rows=tuple(rows),
+        status=describe_loss(metric.outcome, metric.tolerance),
+        limit=limit,
+    )

@@ -280,7 +280,7 @@ def _answer_table(name: str, summary: ComparisonSummary, changes: pl.DataFrame) 
         word = row["outcome"].split()[0]
         verdict = f"{word}, behind" if row["is_behind"] else word
         cells = support, before, after, change, interval, verdict
-        groups.append(Row(label, cells, _SERVED.get(choose_mark(row["outcome"]))))
+        groups.append(Row(label, cells, find_direction(row["outcome"])))
     everyone = []
     if (change := metric.everyone) is not None:
         everyone = [Row(f"all {summary.unit.many}", (*_change_cells(change), change.verdict))]
@@ -293,13 +293,10 @@ def _answer_table(name: str, summary: ComparisonSummary, changes: pl.DataFrame) 
     return AnswerTable(columns, (False, *(True,) * 5, False), blocks)
 
 
-_SERVED: dict[str, Served] = {"worse": "worse", "better": "better", "changed": "differs"}
-
-
-def choose_mark(outcome: Loss) -> str:
-    """Which way a group changed, where that is shown; else "within"."""
-    marks = {"changed": "changed", "lost": "worse", "gained": "better"}
-    return marks.get(outcome.split()[0], "within")
+def find_direction(outcome: Loss) -> Served | None:
+    """Which way a group changed, where that is significant."""
+    directions: dict[str, Served] = {"changed": "differs", "lost": "worse", "gained": "better"}
+    return directions.get(outcome.split()[0])
 
 
 IS_LOST = pl.col("outcome").is_in(LOST) | pl.col("is_behind")

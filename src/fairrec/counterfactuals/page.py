@@ -5,9 +5,9 @@ from __future__ import annotations
 import polars as pl
 
 from fairrec.counterfactuals.result import CounterfactualSummary
-from fairrec.counterfactuals.words import changes_table, counterfactual_view, headline
-from fairrec.report.page.html import page_html, page_template
-from fairrec.report.page.view import PageSection
+from fairrec.counterfactuals.words import changes_table, counterfactual_answer
+from fairrec.report.page.audit import page_html
+from fairrec.report.page.html import Section
 from fairrec.result.folder import AuditRun
 from fairrec.result.schema import AuditSummary
 
@@ -26,13 +26,23 @@ def counterfactual_page(
     summary, groups, group_file, run : as of `page_html`
     """
     is_found = any(result.findings for result in summary.metrics.values())
-    table = changes_table(counterfactual)
-    section = PageSection(
-        kind="counterfactual",
-        anchor="changes",
-        title="What changes",
-        headline=headline(counterfactual),
-        html=page_template("changes.html.j2").render(tables=[table], is_found=is_found),
-        words=counterfactual_view(counterfactual, summary, groups),
+    note = (
+        "Groups that differ, below, change more or less than others do."
+        if is_found
+        else "No group is shown to change more than others do."
     )
-    return page_html(summary, groups, group_file, run, section)
+    section = Section(
+        "changes",
+        "What changes, on average",
+        tables=(changes_table(counterfactual),),
+        notes=(note,),
+    )
+    return page_html(
+        summary,
+        groups,
+        group_file,
+        run,
+        kind="counterfactual",
+        answer=counterfactual_answer(counterfactual, summary, groups),
+        lead=(section,),
+    )

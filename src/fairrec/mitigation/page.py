@@ -8,12 +8,10 @@ import polars as pl
 
 from fairrec.core.errors import plain
 from fairrec.mitigation.result import MitigationSummary
-from fairrec.mitigation.words import headline, notes, sentences, tables, target_name
-from fairrec.report.page.build import answer
-from fairrec.report.page.html import page_html, page_template
+from fairrec.mitigation.words import mitigation_answer, notes, tables, target_name
+from fairrec.report.page.audit import page_html
+from fairrec.report.page.html import Chart, Section
 from fairrec.report.page.vega import CHOSEN, GROUP, Figure, channel, layer, layered
-from fairrec.report.page.view import PageSection
-from fairrec.report.view import build_view
 from fairrec.report.words import number
 from fairrec.result.folder import AuditRun
 from fairrec.result.schema import AuditSummary
@@ -32,28 +30,28 @@ def mitigation_page(
     ----------
     summary, groups, group_file, run : as of `page_html`
     """
-    words, curves = build_view(summary, groups), trade_offs(mitigation)
-    html = page_template("mitigation.html.j2").render(
-        notes=notes(mitigation),
+    section = Section(
+        "mitigation",
+        "Mitigation: before and after",
+        warnings=[note.text for note in notes(mitigation) if note.kind == "note"],
         tables=tables(mitigation),
-        curves=[describe_curve(name, values) for name, values in curves.items()],
-        sentences=sentences(mitigation),
-        answer=answer(words.verdicts),
+        charts=[
+            Chart(
+                f"Strength against {name}",
+                trade_off(name, values, mitigation.strength),
+                describe_curve(name, values),
+            )
+            for name, values in trade_offs(mitigation).items()
+        ],
+        notes=(
+            "Everything below is the audit of the re-ranked lists. Every group before and after "
+            "is in changes.parquet, the re-ranker in reranker.json.",
+        ),
     )
-    section = PageSection(
-        kind="mitigation",
-        anchor="mitigation",
-        title="Mitigation",
-        headline=headline(mitigation),
-        html=html,
-        words=words,
-        figures={
-            f"trade-off-{at}": trade_off(name, values, mitigation.strength)
-            for at, (name, values) in enumerate(curves.items())
-        },
-        is_answer=True,
+    answer = mitigation_answer(mitigation)
+    return page_html(
+        summary, groups, group_file, run, kind="mitigation", answer=answer, lead=(section,)
     )
-    return page_html(summary, groups, group_file, run, section)
 
 
 def trade_offs(mitigation: MitigationSummary) -> dict[str, dict[float, float]]:
@@ -72,13 +70,13 @@ def trade_offs(mitigation: MitigationSummary) -> dict[str, dict[float, float]]:
     return {name: values for name, values in found.items() if values}
 
 
-def describe_curve(metric: str, values: dict[float, float]) -> tuple[str, str]:
-    """The name of a curve, and the curve in a sentence."""
-    strengths = sorted(values)
-    first, last = strengths[0], strengths[-1]
-    return metric, (
+def describe_curve(metric: str, values: dict[float, float]) -> str:
+    """A curve in a sentence."""
+    first, last = min(values), max(values)
+    return (
         f"From strength {first:g} to {last:g}, {metric} of the chosen groups goes from "
-        f"{number(values[first])} to {number(values[last])} where the strength was tuned."
+        f"{number(values[first])} to {number(values[last])} where the strength was tuned. The "
+        "upright line is the strength taken."
     )
 
 

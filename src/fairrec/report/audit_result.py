@@ -20,7 +20,8 @@ from fairrec.core.errors import InputError, as_unicode, listed, plain, unknown_n
 from fairrec.core.files import file_sum
 from fairrec.core.options import documented, spell
 from fairrec.report.by_group import add_ratios, by_group, overall, single_groups
-from fairrec.report.page.html import card_html, page_html
+from fairrec.report.page.audit import page_html
+from fairrec.report.page.html import card_html
 from fairrec.report.plots import Plots
 from fairrec.report.view import build_view
 from fairrec.result.folder import (

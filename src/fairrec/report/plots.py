@@ -15,49 +15,43 @@ if TYPE_CHECKING:
 class Plots:
     """The charts of a result; each is a chart of Altair, to show, change or save.
 
-    `metric` is the one of the headline where none is named.
+    `metric` is the one of the headline by default.
     """
 
     result: AuditResult
 
     def groups(self, metric: str | None = None) -> Any:
-        """Value against size of every group, beside what chance explains."""
+        """Value against size of the groups."""
         from fairrec.report.page.figures import group_chart
-        from fairrec.report.page.group_charts import group_charts
-        from fairrec.report.page.view import PageLimits
 
-        name = self._name(metric)
-        at = [*self.result.metrics].index(name)
-        return group_chart(group_charts(self._page_groups(), PageLimits())[at]).chart()
+        return group_chart(self._groups(), self._metric(metric)).chart()
 
     def ruled_out(self, metric: str | None = None) -> Any:
         """The largest harm that is not ruled out, by size of group."""
-        from fairrec.report.page.build import certificates
-        from fairrec.report.page.figures import certificate_curve
-        from fairrec.report.page.view import PageLimits
+        from fairrec.report.page.figures import ruled_out_curve
 
-        name = self._name(metric)
-        for part in certificates(self._page_groups(), PageLimits()):
-            if part.metric == name and part.steps:
-                return certificate_curve(part).chart()
-        raise InputError(f"{name}: nothing was tested, so nothing is ruled out.")
+        name = self._metric(metric)
+        verdict = self.result.metrics[name].verdict
+        if verdict is None or not verdict.certificate:
+            raise InputError(f"{name}: nothing was tested, so nothing is ruled out.")
+        return ruled_out_curve(self._groups(), name, verdict.certificate).chart()
 
     def intersections(self, first: str, second: str, metric: str | None = None) -> Any:
         """The groups of two attributes as a map, by their differences from all others."""
-        from fairrec.report.page.attributes import pair_map
-        from fairrec.report.page.figures import pair_heat_map
+        from fairrec.report.page.figures import pair_map
 
         names = [*self.result.summary.attributes]
         for name in (first, second):
             if name not in names:
                 raise unknown_name("attribute of this audit", name, names)
-        pair = (min(map(names.index, (first, second))), max(map(names.index, (first, second))))
-        drawn = pair_map(self._page_groups(), self._name(metric), pair)
-        if drawn is None:
+        low, high = sorted(map(names.index, (first, second)))
+        groups, name = self._groups(), self._metric(metric)
+        part = groups.pairs(name).get((low, high))
+        if part is None:
             raise InputError(f"No group of {first} and {second} has enough users to be drawn.")
-        return pair_heat_map(drawn).chart()
+        return pair_map(groups, name, (low, high), part).chart()
 
-    def _name(self, metric: str | None) -> str:
+    def _metric(self, metric: str | None) -> str:
         from fairrec.report.audit_answer import headline_metric
         from fairrec.report.findings import found_groups
 
@@ -66,7 +60,7 @@ class Plots:
             return headline_metric(summary, found_groups(summary))
         return self.result.find_metric(metric)
 
-    def _page_groups(self) -> Any:
+    def _groups(self) -> Any:
         from fairrec.report.page.groups import PageGroups
 
         return PageGroups(self.result.group_table, self.result.summary)

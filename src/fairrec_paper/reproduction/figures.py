@@ -12,12 +12,17 @@ import polars as pl
 
 from fairrec.core.arrays import AnyArray
 from fairrec.demo.world_options import WorldOptions
-from fairrec.report.page.figures import correlation_map
-from fairrec.report.page.view import Correlation, CorrelationCell
 from fairrec.report.words import number
 from fairrec.search.searchers.swarms import FEW_COMBINATIONS
 from fairrec_paper.datasets.synthetic import shaped_like
-from fairrec_paper.figures import grouped_bars, hyper_curves, initial_positions, side_by_side, still
+from fairrec_paper.figures import (
+    correlation_map,
+    grouped_bars,
+    hyper_curves,
+    initial_positions,
+    side_by_side,
+    still,
+)
 from fairrec_paper.reproduction import layout, methods
 from fairrec_paper.reproduction.data import TITLES, DataSource, fewer_values, world_source
 from fairrec_paper.reproduction.experiment import Experiment, Frames, Setting, Trial
@@ -136,7 +141,6 @@ INITIAL_POSITIONS_EXPERIMENT = Experiment(
 
 FEWEST_MODELS = 3
 """Two points are always on a line."""
-CELL_WIDTH = 66
 
 
 def plan_correlation(setting: Setting) -> list[Trial]:
@@ -167,20 +171,7 @@ def correlations(gaps: pl.DataFrame) -> pl.DataFrame:
 
 
 def _map(rows: pl.DataFrame, title: str, where: str) -> alt.TopLevelMixin:
-    cells = tuple(
-        CorrelationCell(
-            row["row"],
-            row["column"],
-            row["correlation"],
-            "-" if row["correlation"] is None else f"{row['correlation']:.2f}",
-        )
-        for row in rows.to_dicts()
-    )
-    metrics = tuple(rows["row"].unique(maintain_order=True))
-    figure = correlation_map(Correlation(metrics, cells, f"{title}: {where}"))
-    # the picture grows to what its title needs; a fixed width would cut it off
-    chart = figure.chart().properties(width=CELL_WIDTH * len(metrics), autosize="pad")
-    return still(chart, title, [where])
+    return still(correlation_map(rows), title, [where])
 
 
 def report_correlation(setting: Setting, frames: Frames) -> Outcome:

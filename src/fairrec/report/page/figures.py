@@ -1,123 +1,217 @@
-"""Charts as specifications: of groups, of what is ruled out, and of what a search knew."""
+"""The charts of an audit as specifications: groups, ruled-out harms, pairs, search history."""
 
 from __future__ import annotations
 
+import math
+from collections import Counter
+from collections.abc import Iterable
 from statistics import median
 from typing import Any
 
+import polars as pl
+
 from fairrec.core.audited_entity import Unit
-from fairrec.report.page.groups import short
+from fairrec.core.errors import plain
+from fairrec.report.findings import service_direction
+from fairrec.report.metric_words import harm_word, scored
+from fairrec.report.page.groups import PageGroups
 from fairrec.report.page.vega import (
     BETTER,
-    CHANCE,
     CHOSEN,
-    COUNT_STYLE,
-    COUNTED,
     DIVERGING,
     DIVERGING_NEUTRAL,
     GROUP,
-    HALO_STYLE,
     INK_STYLE,
-    NOBODY,
+    NO_GROUP,
     SERIES,
     TEXT_ON_MAP,
     WORSE,
     Figure,
-    Spec,
-    as_row,
     channel,
     layer,
     layered,
+    short,
     where,
 )
-from fairrec.report.page.view import (
-    Certificate,
-    Correlation,
-    Density,
-    GroupChart,
-    PairMap,
-    SearchHistory,
-)
+from fairrec.report.words import MINUS, group_label, plural, shown, value_order, with_sign
+from fairrec.result.schema import AuditSummary, HistoryPoint
+from fairrec.statistics.verdict import CertifiedSize
 
-WIDE = 20
-"""Times the median from which on the axis is a log scale."""
+POINTS = 2000
+"""Groups in the charts of all metrics together."""
+LOG_FROM = 20
+"""Times the median from which on the axis of harms is a log scale."""
+AXIS_VALUES = 25
+"""Values of an attribute on the axis of a map."""
+FADED = 0.3
+"""How much of its colour a cell keeps that is not significant."""
+PER_CHARACTER = 6.2
+"""Pixels that a character of a number needs."""
+
+Pair = tuple[int, int]
+"""Positions of two attributes."""
 
 
-def certificate_curve(view: Certificate, height: int = 220) -> Figure:
-    """Everything above the line is ruled out, at once for all groups that are not shown worse."""
-    first = view.steps[0].support
-    end = max(view.largest, first + 1)
-    harms = [step.harm for step in view.steps]
-    # what is ruled out for few users may be a thousand times what is for many
-    is_log = max(harms) > WIDE * median(harms) > 0
-    least = min(filter(None, harms), default=1.0)
-    top = 1.12 * max(*harms, view.tolerance or 0.0) or 1.0
-    low = min(least, view.tolerance or least) / 1.5 if is_log else 0.0
-    x = channel(
-        "size:Q",
-        title=f"{view.size_name}, at least (log scale)",
-        scale={"type": "log", "domain": [first, end], "nice": False},
-        axis={"format": "~s", "tickCount": 6, "grid": False},
-    )
-    scale = {"type": "log" if is_log else "linear", "domain": [low, top]}
-    y = channel(
-        "harm:Q",
-        title=view.harm_name,
-        scale={**scale, "nice": False, "clamp": True},
-        axis={"tickCount": 5, "grid": not is_log},
-    )
-    # the last step holds for all larger groups
-    held = [*view.steps, view.steps[-1].model_copy(update={"support": end})]
-    data: dict[str, list[dict[str, Any]]] = {
-        "steps": [
+def group_chart(groups: PageGroups, metric: str, height: int = 320) -> Figure:
+    """Value against size; diamonds are findings, and the chosen group has a ring."""
+    summary = groups.summary
+    result, many = summary.metrics[metric], summary.unit.many
+    frame = groups.sample(metric, POINTS // len(groups.drawn))
+    found = {groups.key(finding.group): finding for finding in result.findings}
+    points: list[dict[str, Any]] = []
+    for one, is_whole in zip(groups.rows(frame), frame["is_fully_scored"], strict=True):
+        finding = found.get(groups.key(one.group))
+        points.append(
             {
+                "group": groups.number(one.group),
+                "label": group_label(one.group),
                 "size": one.support,
-                "harm": max(low, short(one.harm)),
-                "n_groups": one.n_groups,
-                "low": low,
+                "value": short(one.value),
+                "difference": short(one.difference),
+                "p_adjusted": short(one.p_adjusted),
+                "direction": "" if finding is None else service_direction(finding, result),
+                "known": "fully scored" if is_whole else "from a sample",
             }
-            for one in held
-        ],
-        "tolerance": []
-        if view.tolerance is None
-        else [{"harm": view.tolerance, "text": "tolerance"}],
+        )
+    sizes = [point["size"] for point in points] or [1]
+    values = [result.mean, *(point["value"] for point in points if point["value"] is not None)]
+    air = 0.06 * (max(values) - min(values)) or 0.05 * (abs(result.mean) or 1.0)
+    at = {
+        "x": channel(
+            "size:Q",
+            title=f"{many} in the group (log scale)",
+            scale={"type": "log", "domain": [min(sizes) / 1.25, max(sizes) * 1.25], "nice": False},
+            axis={"format": "~s", "tickCount": 6, "grid": False},
+        ),
+        "y": channel(
+            "value:Q",
+            title=plain(metric),
+            scale={"domain": [min(values) - air, max(values) + air], "zero": False},
+            axis={"tickCount": 6},
+        ),
     }
-    at = {"x": x, "y": y}
+    colours = {"": GROUP, "worse": WORSE, "better": BETTER, "differs": GROUP}
+    tone = channel(
+        "direction:N", scale={"domain": [*colours], "range": [*colours.values()]}, legend=None
+    )
+    marked = {
+        **at,
+        "fill": tone,
+        "fillOpacity": where("datum.known === 'fully scored'", 1, 0),
+        "tooltip": group_tooltip(summary.unit),
+    }
+    look: dict[str, Any] = {"filled": False, "cursor": "pointer", "opacity": 1}
+    small: dict[str, Any] = {**look, "size": 34, "stroke": GROUP, "strokeWidth": 1.2}
+    large: dict[str, Any] = {**look, "size": 125, "strokeWidth": 1.6, "shape": "diamond"}
+    ring: dict[str, Any] = {"filled": False, "size": 420, "strokeWidth": 3.2, "color": CHOSEN}
+    dashed: dict[str, Any] = {"strokeDash": [6, 4], "strokeWidth": 1.2, "color": GROUP}
+    spec = layered(
+        [
+            layer("point", marked, only="datum.direction === ''", **small),
+            layer("rule", {"y": channel("value:Q")}, data="mean", **dashed),
+            layer("point", marked, only="datum.direction !== ''", style=INK_STYLE, **large),
+            layer("point", at, only="datum.group === chosen", **ring),
+        ],
+        height,
+        data="points",
+        params=[{"name": "chosen", "value": NO_GROUP}],
+    )
+    return Figure(spec, {"points": points, "mean": [{"value": result.mean}]})
+
+
+def group_tooltip(unit: Unit) -> list[dict[str, Any]]:
+    """What is shown of the group under the pointer."""
+    return [
+        channel("label:N", title="group"),
+        channel("size:Q", title=unit.many, format=","),
+        channel("value:Q", title="value", format=".3~r"),
+        channel("difference:Q", title="difference to others", format="+.3~r"),
+        channel("p_adjusted:Q", title="p adjusted", format=".3~f"),
+    ]
+
+
+def ruled_out_curve(
+    groups: PageGroups, metric: str, steps: tuple[CertifiedSize, ...], height: int = 220
+) -> Figure:
+    """The largest harm not ruled out by size of group, with a line at the tolerance."""
+    summary = groups.summary
+    result, unit = summary.metrics[metric], scored(summary)
+    tolerance = None if result.verdict is None else result.verdict.tolerance
+    largest = groups.of_metric[metric]["support"].max()
+    end = max(largest if isinstance(largest, int) else 0, steps[0].support + 1)
+    harms = [step.harm for step in steps]
+    # what is ruled out for few users may be a thousand times what is for many
+    is_log = max(harms) > LOG_FROM * median(harms) > 0
+    least = min(filter(None, harms), default=1.0)
+    top = 1.12 * max(*harms, tolerance or 0.0) or 1.0
+    low = min(least, tolerance or least) / 1.5 if is_log else 0.0
+    at = {
+        "x": channel(
+            "size:Q",
+            title=f"{unit.many} in the group, at least (log scale)",
+            scale={"type": "log", "domain": [steps[0].support, end], "nice": False},
+            axis={"format": "~s", "tickCount": 6, "grid": False},
+        ),
+        "y": channel(
+            "harm:Q",
+            title=f"largest {harm_word(result)} not ruled out",
+            scale={
+                "type": "log" if is_log else "linear",
+                "domain": [low, top],
+                "nice": False,
+                "clamp": True,
+            },
+            axis={"tickCount": 5, "grid": not is_log},
+        ),
+    }
+    # the last step holds for all larger groups
+    rows = [
+        {
+            "size": size,
+            "harm": max(low, short(step.harm) or 0.0),
+            "n_groups": step.n_groups,
+            "low": low,
+        }
+        for step, size in [*((step, step.support) for step in steps), (steps[-1], end)]
+    ]
     tooltip = [
-        channel("size:Q", title=f"{view.unit.many}, at least", format=","),
+        channel("size:Q", title=f"{summary.unit.many}, at least", format=","),
         channel("harm:Q", title="not ruled out, up to", format=".3~r"),
         channel("n_groups:Q", title="groups", format=","),
     ]
-    stepwise = {"interpolate": "step-after"}
+    stepwise: dict[str, Any] = {"interpolate": "step-after"}
     layers = [
         layer("area", {**at, "y2": {"field": "low"}}, color=GROUP, opacity=0.2, **stepwise),
         layer("line", at, strokeWidth=2, style=INK_STYLE, **stepwise),
         # wide targets for the pointer
         layer("point", {**at, "tooltip": tooltip}, filled=True, size=140, opacity=0),
     ]
-    if view.tolerance is not None:
+    if tolerance is not None:
         rule: dict[str, Any] = {"color": WORSE, "strokeWidth": 2, "strokeDash": [6, 4]}
         word: dict[str, Any] = {"align": "right", "baseline": "bottom", "dy": -4, "x": "width"}
-        named = {"y": y, "text": channel("text:N")}
+        named = {"y": at["y"], "text": channel("text:N")}
         layers += [
-            layer("rule", {"y": y}, data="tolerance", **rule),
+            layer("rule", {"y": at["y"]}, data="tolerance", **rule),
             layer("text", named, data="tolerance", fontSize=11.5, **word),
         ]
-    return Figure(layered(layers, height, data="steps"), data)
+    limit = [] if tolerance is None else [{"harm": tolerance, "text": "tolerance"}]
+    return Figure(layered(layers, height, data="steps"), {"steps": rows, "tolerance": limit})
 
 
-def search_history(view: SearchHistory, height: int = 200) -> Figure:
-    """Steps: the gap stays until a larger one is found."""
+def search_history(
+    metric: str, steps: tuple[HistoryPoint, ...], unit: Unit, height: int = 200
+) -> Figure:
+    """The gap known to a search over the users scored, in steps."""
     encoding = {
         "x": channel(
             "users:Q",
-            title=f"{view.unit.many} scored",
+            title=f"{unit.many} scored",
             scale={"zero": True},
             axis={"format": "~s", "tickCount": 5, "grid": False},
         ),
-        "y": channel("gap:Q", title=f"gap in {view.metric}", axis={"tickCount": 5}),
+        "y": channel("gap:Q", title=f"gap in {plain(metric)}", axis={"tickCount": 5}),
         "tooltip": [
-            channel("users:Q", title=f"{view.unit.many} scored", format=","),
+            channel("users:Q", title=f"{unit.many} scored", format=","),
             channel("gap:Q", title="gap", format=".3~r"),
         ],
     }
@@ -125,226 +219,87 @@ def search_history(view: SearchHistory, height: int = 200) -> Figure:
         layer("line", encoding, interpolate="step-after", strokeWidth=2, color=SERIES[1]),
         layer("point", encoding, filled=True, size=36, color=SERIES[1]),
     ]
-    steps = [step.model_dump() for step in view.steps]
-    return Figure(layered(layers, height, data="steps"), {"steps": steps})
+    return Figure(
+        layered(layers, height, data="steps"), {"steps": [step.model_dump() for step in steps]}
+    )
 
 
-IS_CHOSEN = "datum.group === chosen"
-COLOURS = {"worse": WORSE, "better": BETTER, "neutral": GROUP}
-SHAPES = {"diamond": "diamond", "up": "triangle-up", "down": "triangle-down", "dot": "circle"}
-CORNERS = ((0, 2), (1, 1), (1, -1), (0, -2), (-1, -1), (-1, 1))
-"""Of a hexagon, from its centre: in halves of its width and quarters of its height."""
-GROUP_ENDS = "ends"
-ZOOM = {
-    "name": "grid",
-    "bind": "scales",
-    "select": {
-        "type": "interval",
-        "encodings": ["x", "y"],
-        # a wheel alone scrolls the page
-        "zoom": "wheel![event.ctrlKey || event.metaKey]",
-        # and so does a finger: the browser takes it away in mid-drag, and the drag would never end
-        "translate": "[pointerdown[event.pointerType === 'mouse'], window:pointerup]"
-        " > window:pointermove!",
-    },
-    "views": [GROUP_ENDS],
-}
+def pair_map(groups: PageGroups, metric: str, pair: Pair, part: pl.DataFrame) -> Figure:
+    """The groups of two attributes, coloured by their differences from all others.
 
-
-def group_chart(chart: GroupChart, height: int = 320) -> Figure:
-    """The chart of one metric.
-
-    The parameter `chosen` is the number of the group to mark; `grid` holds what is zoomed to.
+    Parameters
+    ----------
+    part : the rows of these groups; of an attribute with many values, some are drawn
     """
-    x = channel(
-        "size:Q",
-        title=f"{chart.unit.many} in the group (log scale)",
-        scale={"type": "log", "domain": list(chart.size_range), "nice": False},
-        axis={"format": "~s", "tickCount": 6, "grid": False},
-    )
-    y = channel(
-        "value:Q",
-        title=chart.metric,
-        scale={"domain": list(chart.value_range), "nice": True, "zero": False},
-        axis={"tickCount": 6},
-    )
-    data = {
-        "points": [_row(point) for point in map(as_row, chart.points)],
-        "funnel": [as_row(step) for step in chart.funnel],
-        "funnel_fully_scored": [as_row(step) for step in chart.funnel_fully_scored],
-        "density": [
-            {"cell": at, **as_row(cell)}
-            for at, cell in enumerate(chart.density.cells if chart.density else ())
-        ],
-        "mean": [{"value": chart.mean}],
-    }
-    # a light area alone is hard to see, and hexagons hide it: its edges are drawn on top of these
-    edge: dict[str, Any] = {"fillOpacity": 0, "stroke": CHANCE, "strokeWidth": 1.2}
-    halo: dict[str, Any] = {"fillOpacity": 0, "style": HALO_STYLE}
-    bands, edges = (
-        [_band(name, look) for name, look in looks if data[name]]
-        for looks in (
-            (("funnel", {"fillOpacity": 0.16}), ("funnel_fully_scored", {"fillOpacity": 0.05})),
-            (
-                *([("funnel", {**halo, "strokeWidth": 3})] if chart.density else []),
-                ("funnel", edge),
-                ("funnel_fully_scored", {**edge, "strokeDash": [5, 3]}),
-            ),
-        )
-    )
-    dashed: dict[str, Any] = {"strokeDash": [6, 4], "strokeWidth": 1.2, "color": CHANCE}
-    mean = layer("rule", {"y": channel("value:Q")}, data="mean", clip=True, **dashed)
-    tone = channel("tone:N", scale=_scale(COLOURS), legend=None)
-    encoding = {
-        "x": x,
-        "y": y,
-        "fill": tone,
-        "fillOpacity": where("datum.known === 'fully scored'", 1, 0),
-        "shape": channel("shape:N", scale=_scale(SHAPES), legend=None),
-        "tooltip": _tooltip(chart.unit),
-    }
-
-    def points(role: str, encoding: Spec, **look: Any) -> Spec:
-        shown = {"filled": False, "clip": True, "cursor": "pointer", "opacity": 1, **look}
-        return layer("point", encoding, data="points", only=role, **shown)
-
-    everyone = (
-        _hexagons(chart.density, chart.unit)
-        if chart.density
-        else points("datum.role === 'group'", encoding, size=34, stroke=GROUP, strokeWidth=1.2)
-    )
-    below = [everyone, *edges] if chart.density else [*edges, everyone]
-    at_ends = "datum.role === 'best end' || datum.role === 'worst end'"
-    ends = points(at_ends, {**encoding, "stroke": tone}, size=125, strokeWidth=1.6)
-    is_finding = "datum.role === 'finding'"
-    findings = points(is_finding, encoding, size=125, strokeWidth=1.6, style=INK_STYLE)
-    ring: dict[str, Any] = {"filled": False, "size": 420, "strokeWidth": 3.2, "color": CHOSEN}
-    chosen = layer("point", {"x": x, "y": y}, data="points", only=IS_CHOSEN, clip=True, **ring)
-    spec = layered(
-        [*bands, *below, mean, {"name": GROUP_ENDS, **ends}, findings, chosen],
-        height,
-        resolve={"scale": {"color": "independent"}},
-        params=[ZOOM, {"name": "chosen", "value": NOBODY}],
-    )
-    return Figure(spec, data)
-
-
-def _band(name: str, look: Spec) -> Spec:
-    """What chance keeps groups within."""
-    encoding = {"x": channel("size:Q"), "y": channel("low:Q"), "y2": {"field": "high"}}
-    return layer(
-        "area", encoding, data=name, clip=True, color=CHANCE, interpolate="monotone", **look
-    )
-
-
-def _hexagons(density: Density, unit: Unit) -> Spec:
-    """The hexagons of a density, as outlines: they keep tiling whatever is zoomed to."""
-    most = max(cell.n for cell in density.cells)
-    across, up = ([corner[axis] for corner in CORNERS] for axis in (0, 1))
-    at_size = f"datum.size * pow(10, {density.width / 2} * {across}[datum.corner])"
-    at_value = f"datum.value + {density.height / 4} * {up}[datum.corner]"
-    encoding = {
-        "x": channel("at_size:Q"),
-        "y": channel("at_value:Q"),
-        "order": channel("corner:Q"),
-        "detail": channel("cell:N"),
-        "opacity": channel(
-            "n:Q",
-            scale={"type": "log", "range": list(COUNTED)},
-            legend={
-                "title": "groups here",
-                "orient": "top",
-                "titleOrient": "left",
-                "symbolType": "M0,-1L.87,-.5L.87,.5L0,1L-.87,.5L-.87,-.5Z",
-                "symbolStrokeWidth": 0,
-                "format": ",",
-                "values": [10**power for power in range(len(str(most)))],
-            },
-        ),
-        "tooltip": [
-            channel("n:Q", title="groups here", format=","),
-            channel("size:Q", title=f"{unit.many}, about", format=",.3~r"),
-            channel("value:Q", title="value, about", format=".3~r"),
-        ],
-    }
-    look: dict[str, Any] = {"filled": True, "interpolate": "linear-closed", "clip": True}
-    styles = [HALO_STYLE, COUNT_STYLE]
-    return {
-        **layer("line", encoding, data="density", style=styles, strokeWidth=0.6, **look),
-        "transform": [
-            {"calculate": str([*range(len(CORNERS))]), "as": "corner"},
-            {"flatten": ["corner"]},
-            {"calculate": at_size, "as": "at_size"},
-            {"calculate": at_value, "as": "at_value"},
-        ],
-    }
-
-
-def _scale(looks: dict[str, str]) -> Spec:
-    return {"domain": [*looks], "range": [*looks.values()]}
-
-
-def _row(point: dict[str, Any]) -> dict[str, Any]:
-    """What is drawn of a point."""
-    is_fully_scored = point.pop("is_fully_scored")
-    kept = {name: value for name, value in point.items() if name != "depth"}
-    return {**kept, "known": "fully scored" if is_fully_scored else "from a sample"}
-
-
-def _tooltip(unit: Unit) -> list[Spec]:
-    return [
-        channel("label:N", title="group"),
-        channel("size:Q", title=unit.many, format=","),
-        channel("value:Q", title="value", format=".3~r"),
-        channel("difference:Q", title="difference to others", format="+.3~r"),
-        channel("p_adjusted:Q", title="p adjusted", format=".3~f"),
-        channel("mark:N", title="marked as"),
+    summary = groups.summary
+    result, alpha = summary.metrics[metric], summary.alpha
+    names = [groups.names[at] for at in pair]
+    for axis in (groups.axes[at] for at in pair):
+        values = _drawn_values(part, axis, alpha)
+        part = part.join(values, on=axis, how="semi", maintain_order="left")
+    rows = groups.rows(part)
+    down, across = (axis_labels({row.group[name] for row in rows}) for name in names)
+    reach = color_range(groups, metric)
+    decimals = max(0, 2 - math.floor(math.log10(reach)))
+    found = groups.finding_keys(metric)
+    cells = [
+        {
+            "group": groups.number(row.group),
+            "label": group_label(row.group),
+            "row": down[row.group[names[0]]],
+            "column": across[row.group[names[1]]],
+            "size": row.support,
+            "value": short(row.value),
+            "difference": short(row.difference),
+            "p_adjusted": short(row.p_adjusted),
+            "text": _cell_text(row.difference, decimals),
+            "is_finding": groups.key(row.group) in found,
+            "is_faded": row.p_adjusted is not None and row.p_adjusted > alpha,
+        }
+        for row in rows
     ]
-
-
-FADED = 0.3
-"""How much of its colour a square keeps that chance alone explains."""
-PER_CHARACTER = 6.2
-"""Pixels that a character of a number needs."""
-
-
-def pair_heat_map(view: PairMap) -> Figure:
-    """The map of one pair and metric; `chosen` is the number of the group to mark.
-
-    Numbers stand in all squares or in none: the longest must fit.
-    """
     bare = {"labelLimit": 120, "domain": False, "ticks": False, "grid": False}
     at = {
         "x": channel(
             "column:N",
-            title=view.column_name,
-            sort=[*view.columns],
+            title=plain(names[1]),
+            sort=[*across.values()],
             axis={"labelAngle": -45, **bare},
         ),
-        "y": channel("row:N", title=view.row_name, sort=[*view.rows], axis=bare),
+        "y": channel("row:N", title=plain(names[0]), sort=[*down.values()], axis=bare),
     }
-    colours = DIVERGING_NEUTRAL if view.ramp.is_neutral else DIVERGING
-    scale = {"domain": [-1, 0, 1], "range": [*colours], "interpolate": "rgb"}
+    colours = DIVERGING_NEUTRAL if result.higher_is_better is None else DIVERGING
     squares = {
         **at,
-        "color": channel("shade:Q", scale=scale, legend=None),
+        "color": channel(
+            "difference:Q",
+            scale={
+                "domain": [-reach, 0, reach],
+                "range": [*(colours[::-1] if result.higher_is_better is False else colours)],
+                "interpolate": "rgb",
+                "clamp": True,
+            },
+            legend={
+                "title": "difference to others",
+                "orient": "top",
+                "titleOrient": "left",
+                "gradientLength": 150,
+                "tickCount": 3,
+                "format": "+.2~r",
+            },
+        ),
         "fillOpacity": where("datum.is_faded", FADED, 1),
         "stroke": {"value": CHOSEN},
         # a filter by the chosen group would be shorter, but Vega fails where none is left
         "strokeWidth": where("datum.group === chosen", 4.5, 0),
-        "tooltip": [
-            channel("label:N", title="group"),
-            channel("size:Q", title=view.unit.many, format=","),
-            channel("value:Q", title="value", format=".3~r"),
-            channel("difference:Q", title="difference to others", format="+.3~r"),
-            channel("p_adjusted:Q", title="p adjusted", format=".3~f"),
-        ],
+        "tooltip": group_tooltip(summary.unit),
     }
     outline: dict[str, Any] = {"filled": False, "style": INK_STYLE, "strokeWidth": 2}
-    longest = max((len(cell.text) for cell in view.cells), default=0)
+    # numbers stand in all cells or in none: the longest must fit
+    longest = max((len(str(cell["text"])) for cell in cells), default=0)
     fits = f"bandwidth('x') >= {PER_CHARACTER * longest + 2:.0f}"
     numbers = {**at, "text": {"condition": {"test": fits, **channel("text:N")}, "value": ""}}
-    # a faded square has the ground of the page, a full one is light on any ground
+    # a faded cell has the ground of the page, a full one is light on any ground
     on_colour: dict[str, Any] = {"color": TEXT_ON_MAP, "fontWeight": 600}
     layers = [
         layer("rect", squares, cornerRadius=3, cursor="pointer"),
@@ -356,46 +311,82 @@ def pair_heat_map(view: PairMap) -> Figure:
     ]
     spec = layered(
         layers,
-        round(min(44.0, max(22.0, 300 / len(view.rows))) * len(view.rows)),
+        round(min(44.0, max(22.0, 300 / len(down))) * len(down)),
         data="cells",
-        params=[{"name": "chosen", "value": NOBODY}],
+        params=[{"name": "chosen", "value": NO_GROUP}],
         autosize={"type": "fit-x", "contains": "padding"},
         config={"scale": {"bandPaddingInner": 0.06}},
     )
-    return Figure(spec, {"cells": [as_row(cell) for cell in view.cells]})
+    return Figure(spec, {"cells": cells})
 
 
-CELL = 44
+def color_range(groups: PageGroups, metric: str) -> float:
+    """The difference at which colours end in all maps of a metric: the largest significant one.
+
+    Without any it is the largest, so that small differences do not look large.
+    """
+    of_pairs = groups.of_metric[metric].filter(pl.col("depth") == 2)
+    significant = of_pairs.filter(pl.col("p_adjusted") <= groups.summary.alpha)
+    largest = (significant if significant.height else of_pairs)["difference"].abs().max()
+    return largest if isinstance(largest, float) and largest > 0 else 1.0
 
 
-def correlation_map(view: Correlation) -> Figure:
-    """Every two metrics, the number in each square."""
-    order = list(view.metrics)
-    bare = {"labelLimit": 110, "domain": False, "ticks": False, "grid": False}
-    at = {
-        "x": channel("column:N", title=None, sort=order, axis={"labelAngle": -45, **bare}),
-        "y": channel("row:N", title=None, sort=order, axis=bare),
-    }
-    colours = {"domain": [-1, 0, 1], "range": [*DIVERGING_NEUTRAL], "interpolate": "rgb"}
-    squares = {
-        **at,
-        "color": channel("correlation:Q", scale=colours, legend=None),
-        "tooltip": [
-            channel("row:N", title="metric"),
-            channel("column:N", title="against"),
-            channel("text:N", title="correlation"),
-        ],
-    }
-    # the squares are light or mid-toned on any ground, so the ink on them stays dark
-    numbers = {**at, "text": channel("text:N")}
-    spec = layered(
-        [
-            layer("rect", squares, cornerRadius=3),
-            layer("text", numbers, fontSize=12, color=TEXT_ON_MAP, tooltip=None),
-        ],
-        CELL * len(order),
-        data="cells",
-        autosize={"type": "fit-x", "contains": "padding"},
-        config={"scale": {"bandPaddingInner": 0.06}},
+def _cell_text(difference: float | None, decimals: int) -> str:
+    if difference is None:
+        return ""
+    return with_sign(f"{difference:,.{decimals}f}".replace("-", MINUS))
+
+
+def _drawn_values(part: pl.DataFrame, axis: str, alpha: float) -> pl.DataFrame:
+    """The values of an attribute that are drawn: significant ones, then the largest."""
+    is_significant = (pl.col("p_adjusted") <= alpha).fill_null(False).any()
+    values = part.group_by(axis).agg(is_significant.alias("significant"), pl.col("support").sum())
+    return values.sort("significant", "support", axis, descending=True).head(AXIS_VALUES)
+
+
+def axis_labels(values: Iterable[str]) -> dict[str, str]:
+    """A short text for each value, in order; long ones that are cut alike are numbered.
+
+    >>> [*axis_labels({"b" * 50, "b" * 60, "a"}).values()][1:]
+    ['bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb…', 'bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb… (2)']
+    """
+    labels: dict[str, str] = {}
+    n_alike: Counter[str] = Counter()
+    for value in sorted(values, key=value_order):
+        text = shown(value, 40)
+        n_alike[text] += 1
+        labels[value] = text if n_alike[text] == 1 else f"{text} ({n_alike[text]})"
+    return labels
+
+
+def lowest_p_values(groups: PageGroups) -> dict[Pair, float]:
+    """For each pair of attributes, the lowest p-value of its groups in any drawn metric."""
+    lowest: dict[Pair, float] = {}
+    for metric in groups.drawn:
+        for pair, part in groups.pairs(metric).items():
+            found = part["p_adjusted"].min()
+            p = float(found) if isinstance(found, float) else 1.0
+            lowest[pair] = min(p, lowest.get(pair, 1.0))
+    return lowest
+
+
+def rank_pairs(groups: PageGroups) -> list[Pair]:
+    """The pairs of attributes, that of the worst finding first, then by their lowest p-value."""
+    lowest = lowest_p_values(groups)
+    named = {*groups.found[0].group} if groups.found else set()
+
+    def rank(pair: Pair) -> tuple[int, float, Pair]:
+        return -len(named.intersection(groups.names[at] for at in pair)), lowest[pair], pair
+
+    return sorted(lowest, key=rank)
+
+
+def describe_pair(figure: Figure, metric: str, names: str, summary: AuditSummary) -> str:
+    """A map in words."""
+    cells = figure.data["cells"]
+    n_findings = sum(cell["is_finding"] for cell in cells)
+    n_faded = sum(cell["is_faded"] for cell in cells)
+    return (
+        f"{plain(metric)} by {names}: {plural(len(cells), 'group')} with enough "
+        f"{summary.unit.many}, {n_faded:,} faded, {plural(n_findings, 'finding')} outlined."
     )
-    return Figure(spec, {"cells": [as_row(cell) for cell in view.cells]})

@@ -1,108 +1,107 @@
-"""The view as one HTML file that needs nothing else, not even a network."""
+"""Pages as HTML files that need nothing else, not even a network.
+
+A page is an answer and a list of sections. The page of an audit, and of each feature, is made of
+the same parts.
+"""
 
 from __future__ import annotations
 
 import base64
 import hashlib
 import json
-import os
-import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
-
-import polars as pl
 
 from fairrec.report.answer import Answer
-from fairrec.report.page.build import build_page_view
-from fairrec.report.page.figures import (
-    certificate_curve,
-    correlation_map,
-    group_chart,
-    pair_heat_map,
-    search_history,
-)
-from fairrec.report.page.findings import number_columns, table_columns
-from fairrec.report.page.group_charts import place_marks
+from fairrec.report.page.dots import DotPlot
 from fairrec.report.page.vega import Figure, Rows, drawable
-from fairrec.report.page.view import PageLimits, PageSection, PageView, PairMap
-from fairrec.report.words import isolated, plural
-from fairrec.result.folder import AuditRun
-from fairrec.result.schema import AuditSummary
+from fairrec.report.words import TableView, isolated, number
 
 if TYPE_CHECKING:
     from jinja2 import Environment, Template
 
-
-MOST_BYTES = 2_000_000
-FIRST_ROWS = 50
 CARD_ROWS, CARD_NOTES = 30, 3
-CARDS_SHOWN = 10
 STYLES = ("base.css", "first_screen.css", "charts.css", "tables.css", "media.css")
-TONE = {"found": "found", "clear": "clear", "open": "untested"}
-_ROLES = {"finding": "finding-role", "best end": "end-role", "worst end": "end-role"}
+SCRIPTS = ("vega.js", "page.js")
+"""Vega, Vega-Lite and Vega-Embed as one script, made by `.ci/make_vega.py`; what uses them."""
 
 
-def page_html(
-    summary: AuditSummary,
-    groups: pl.DataFrame,
-    group_file: str = "groups.parquet",
-    run: AuditRun | None = None,
-    section: PageSection | None = None,
-) -> str:
-    """The page of a result, at most `MOST_BYTES` long: of very large results it shows less.
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A figure with its title, its description, and where useful its numbers."""
+
+    title: str
+    figure: Figure
+    description: str
+    table: TableView | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A part of a page.
 
     Parameters
     ----------
-    groups : the table of groups, as in `groups.parquet`
-    group_file : where that table is, from the page
-    run : when it was made, where that is known
-    section : of the feature that the audit is a part of, where it is one
+    sentences, dots, tables, charts, notes : what it shows, in this order
+    warnings : sentences that are marked
+    is_folded : whether tables are shown on demand
+    command : what to type to get the same result
+    template : of a section that needs its own, with what it lays out in `content`
+    data : what the script of the page needs besides charts
     """
-    link = quote(os.fsencode(group_file))
-    share = 1.0
-    while True:
-        limits = PageLimits().scaled(share)
-        view = build_page_view(summary, groups, link, limits, run, section)
-        page = lay_out(view)
-        if len(page.encode()) <= MOST_BYTES or share < 1e-3:
-            return page
-        share /= 2
+
+    anchor: str
+    title: str
+    sentences: Sequence[str] = ()
+    warnings: Sequence[str] = ()
+    dots: Sequence[DotPlot] = ()
+    tables: Sequence[TableView] = ()
+    charts: Sequence[Chart] = ()
+    notes: Sequence[str] = ()
+    is_folded: bool = False
+    command: str = ""
+    template: str = "section.html.j2"
+    content: Mapping[str, Any] = field(default_factory=dict)
+    data: Mapping[str, Any] = field(default_factory=dict)
 
 
-def lay_out(view: PageView) -> str:
-    """The view as HTML. Outside text is escaped, and no script but the page's own may run."""
+def write_page(
+    kind: str,
+    answer: Answer,
+    sections: Sequence[Section],
+    *,
+    title: str,
+    facts: Sequence[str] = (),
+    first: Section | None = None,
+) -> str:
+    """A page. Outside text is escaped, and no script but the page's own may run.
+
+    Parameters
+    ----------
+    kind : of the result, such as "audit"
+    facts : what stands beside it at the top
+    first : shown with the answer, in place of its table
+    """
     from markupsafe import Markup
 
-    # Vega, Vega-Lite and Vega-Embed as one script, made by .ci/make_vega.py
-    vega, script, first_script = map(own_file, ("vega.js", "page.js", "first_screen.js"))
+    shown = [*([first] if first else []), *sections]
+    has_script = any(section.charts or section.data for section in shown)
+    scripts = [own_file(name) for name in SCRIPTS] if has_script else []
     return page_template("page.html.j2").render(
-        view=view,
-        section=Markup(view.section.html if view.section else ""),
-        policy=policy(vega, script, first_script),
+        kind=kind,
+        title=title,
+        facts=facts,
+        answer=answer,
+        first=first,
+        sections=sections,
+        policy=policy(*scripts),
         css=Markup(page_css()),
-        running_title=Markup(css_text(f"FairRec: {(view.heading or view.words.title)[:100]}")),
-        vega=Markup(vega),
-        script=Markup(script),
-        first_script=Markup(first_script),
-        payload=Markup(chart_payload(view)),
-        pair_names=pair_names(view.pairs),
-        pair_metrics={pair.metric for pair in view.pairs},
-        sections=_sections(view),
-        columns=table_columns(view.unit, view.confidence, view.difference),
-        first_rows=FIRST_ROWS,
-        rows_shown=CARDS_SHOWN,
-        marks=place_marks(view.charts),
-        has_points=any(chart.points and not chart.density for chart in view.charts),
-        has_density=any(chart.density for chart in view.charts),
-        is_sampled=any(chart.funnel_fully_scored for chart in view.charts),
-        has_funnel=any(chart.funnel for chart in view.charts),
-        is_tested=bool(view.dots),
-        tone_class=TONE,
-        role_class=_ROLES,
+        running_title=Markup(css_text(f"FairRec: {title[:100]}")),
+        scripts=[Markup(script) for script in scripts],
+        payload=Markup(script_data(shown)),
     )
 
 
@@ -122,28 +121,8 @@ def policy(*scripts: str, images: bool = False) -> str:
     )
 
 
-def _sections(view: PageView) -> list[tuple[str, str]]:
-    sections = [
-        *([(view.section.anchor, view.section.title)] if view.section else []),
-        ("findings", "Groups that differ"),
-        ("verdicts", "Verdicts"),
-        *([("ruled-out", "Ruled out")] if view.certificates else []),
-        ("groups", "Group sizes"),
-        ("pairs", "Two attributes"),
-        ("attributes", view.unit.audited),
-        ("table", "All groups"),
-    ]
-    if view.ratios.rows:
-        sections.append(("ratios", "Ratios"))
-    if len(view.metrics) > 1 and (view.correlation or view.side_by_side):
-        sections.append(("metrics", "Metrics"))
-    if view.words.search:
-        sections.append(("search", "Search"))
-    return [*sections, ("data", "Data"), ("definitions", "Definitions"), ("reproduce", "Reproduce")]
-
-
 def page_css() -> str:
-    """The styles of a page, part after part."""
+    """The styles of a page."""
     return "".join(map(own_file, STYLES))
 
 
@@ -171,138 +150,57 @@ def page_template(name: str) -> Template:
 def _environment() -> Environment:
     from jinja2 import Environment, FunctionLoader, StrictUndefined
 
-    return Environment(
+    environment = Environment(
         autoescape=True,
-        finalize=_printed,
+        finalize=_isolate,
         undefined=StrictUndefined,
         trim_blocks=True,
         loader=FunctionLoader(own_file),
     )
+    environment.filters["number"] = number
+    return environment
 
 
-def _printed(value: object) -> object:
-    """What a template prints; names and commands, escaped there already, stay as they are."""
+def _isolate(value: object) -> object:
+    """Text whose right-to-left parts keep to themselves; what is escaped already stays."""
     if not isinstance(value, str) or value.isascii() or hasattr(value, "__html__"):
         return value
     return isolated(value)
 
 
-def make_ready() -> None:
-    """Load and compile what every page of an audit needs, which takes longer than to write one."""
-    waiting, seen = ["page.html.j2"], set[str]()
-    while waiting:
-        name = waiting.pop()
-        seen.add(name)
-        page_template(name)
-        waiting += {*re.findall(r'"(\w+\.html\.j2)"', own_file(name))} - seen
-
-
 def card_html(answer: Answer) -> str:
-    """An answer as a part of a page that brings what it needs; outside text is escaped."""
+    """An answer for a cell of a notebook; outside text is escaped."""
     fitted = replace(answer, table=answer.table and answer.table.fit(CARD_ROWS))
     return page_template("card.html.j2").render(answer=fitted, notes_shown=CARD_NOTES)
 
 
-def chart_payload(view: PageView) -> str:
-    """All charts of a view, as JSON that may stand inside a script element."""
-    packer = _Packer()
-    figures = {chart.anchor: group_chart(chart) for chart in view.charts if chart.points}
-    for certificate in view.certificates:
-        if certificate.steps:
-            figures[certificate.anchor] = certificate_curve(certificate)
-    for at, history in enumerate(view.histories):
-        figures[f"history-{at}"] = search_history(history)
-    if view.section:
-        figures |= view.section.figures
-    if view.correlation:
-        figures["correlation"] = correlation_map(view.correlation)
-    charts = {name: packer.chart(figure) for name, figure in figures.items()}
-    pairs = _pairs(view, packer)
-    names = number_columns(view.unit, view.confidence, view.difference)
-    columns = [[row.numbers[at] for row in view.table] for at in range(len(names))]
-    content = {
-        "metrics": [[chart.metric, chart.anchor] for chart in view.charts],
-        "charts": charts,
-        "pairs": pairs,
-        "table": {"names": names, "columns": columns},
-        # what a difference beside a value as it is has to be called
-        "adjusted": view.difference if view.is_adjusted else "",
-        "specs": packer.specs,
-        "texts": drawable([*packer.texts]),
+def script_data(sections: Sequence[Section]) -> str:
+    """Charts and data of the sections, as JSON that may stand inside a script element.
+
+    Specifications and texts that occur in several charts are kept once.
+    """
+    specs: dict[str, int] = {}
+    texts: dict[str, int] = {}
+
+    def columns(rows: Rows) -> dict[str, Any]:
+        names = [*rows[0]]
+        is_text = [isinstance(rows[0][name], str) for name in names]
+        values = [
+            [texts.setdefault(row[name], len(texts)) if is_one else row[name] for row in rows]
+            for name, is_one in zip(names, is_text, strict=True)
+        ]
+        return {"names": names, "columns": values, "texts": [*map(int, is_text)]}
+
+    charts = {
+        f"{section.anchor}-{at}": {
+            "spec": specs.setdefault(json.dumps(drawable(chart.figure.spec)), len(specs)),
+            "data": {name: columns(rows) for name, rows in chart.figure.data.items() if rows},
+        }
+        for section in sections
+        for at, chart in enumerate(section.charts)
     }
+    content = {"charts": charts, "specs": [*map(json.loads, specs)], "texts": drawable([*texts])}
+    for section in sections:
+        content |= section.data
     text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c")
-
-
-def pair_names(pairs: Sequence[PairMap]) -> list[str]:
-    """The pairs of attributes that are drawn, each once."""
-    return [*dict.fromkeys(_pair_name(pair) for pair in pairs)]
-
-
-def _pair_name(pair: PairMap) -> str:
-    return f"{pair.row_name} and {pair.column_name}"
-
-
-def _pairs(view: PageView, packer: _Packer) -> list[dict[str, Any]]:
-    names = pair_names(view.pairs)
-    return [
-        {
-            **packer.chart(pair_heat_map(pair)),
-            "pair": names.index(_pair_name(pair)),
-            "metric": view.metrics.index(pair.metric),
-            "low": pair.ramp.low,
-            "high": pair.ramp.high,
-            "neutral": pair.ramp.is_neutral,
-            "words": isolated(_in_words(pair)),
-        }
-        for pair in view.pairs
-    ]
-
-
-def _in_words(pair: PairMap) -> str:
-    """A map for those who do not see it."""
-    n_cells = len(pair.cells)
-    n_findings = sum(cell.is_finding for cell in pair.cells)
-    n_faded = sum(cell.is_faded for cell in pair.cells)
-    clear = [cell for cell in pair.cells if not cell.is_faded and cell.difference is not None]
-    furthest = max(clear, key=lambda cell: abs(cell.shade), default=None)
-    said = [
-        f"{pair.metric}: {plural(n_cells, 'combination')} of {_pair_name(pair)} with enough "
-        f"{pair.unit.many}; empty places have too few.",
-        f"{n_faded:,} of {n_cells:,} are faded: not significant." if n_faded else "",
-        f"{plural(n_findings, 'finding')} outlined." if n_findings else "",
-        f"Furthest from all others: {furthest.label}, {furthest.text}." if furthest else "",
-    ]
-    return " ".join(filter(None, said))
-
-
-@dataclass(slots=True)
-class _Packer:
-    """Keeps every specification and every text once."""
-
-    specs: list[dict[str, Any]] = field(default_factory=list)
-    texts: dict[str, int] = field(default_factory=dict)
-    _seen: dict[str, int] = field(default_factory=dict)
-
-    def chart(self, figure: Figure) -> dict[str, Any]:
-        spec = drawable(figure.spec)
-        key = json.dumps(spec, sort_keys=True)
-        if key not in self._seen:
-            self._seen[key] = len(self.specs)
-            self.specs.append(spec)
-        data = {name: self._columns(rows) for name, rows in figure.data.items() if rows}
-        return {"spec": self._seen[key], "data": data}
-
-    def _columns(self, rows: Rows) -> dict[str, Any]:
-        names = [*rows[0]]
-        columns: list[list[Any]] = []
-        is_text = []
-        for name in names:
-            values = [row[name] for row in rows]
-            is_text.append(isinstance(values[0], str))
-            columns.append(
-                [self.texts.setdefault(value, len(self.texts)) for value in values]
-                if is_text[-1]
-                else values
-            )
-        return {"names": names, "columns": columns, "texts": [int(text) for text in is_text]}

@@ -1,7 +1,6 @@
-"""A chart and its data apart: the page packs the data of all charts together.
+"""Vega-Lite specifications apart from their data, which the page packs for all charts together.
 
-Charts are Vega-Lite specifications, written as such: making them through Altair's classes, and
-loading these, takes longer than all else the page needs. Tests check every one of them.
+They are plain dictionaries: Altair's classes take longer to load than all else a page needs.
 """
 
 from __future__ import annotations
@@ -16,14 +15,12 @@ if TYPE_CHECKING:
     import altair as alt
 
 
-# colours that stand out on light and on dark ground, and apart for colour-blind readers. Each says
-# one thing: orange is worse, blue is better, grey is neither or not known; findings have an
-# outline in ink
+# colours for light and dark ground, distinct for colour-blind readers: orange is worse, blue is
+# better, grey is neither; findings have an outline in ink
 WORSE = "#d1603d"
 BETTER = "#3f83c4"
 GROUP = "#7d8a9e"
-"""A group of which nothing is said, and ends of which none is better."""
-CHANCE = GROUP
+"""A group without a significant difference, or a metric without a better end."""
 CHOSEN = "#b07d00"
 SERIES = (GROUP, "#7d6fc4", "#2f9486")
 """Lines of which none is better or worse than another."""
@@ -34,27 +31,16 @@ DIVERGING_NEUTRAL = ("#8c8f96", "#f2f0f4", "#9f7fc9")
 TEXT_ON_MAP = "#14181f"
 INK_STYLE = "ink"
 """Name of the style of lines in the colour of text, which the page sets by its theme."""
-HALO_STYLE = "halo"
-"""Name of the style of lines in the colour of the ground."""
-COUNT_STYLE = "count"
-"""Name of the style of areas in the colour of text."""
-COUNTED = (0.5, 1.0)
-"""How much of it an area has: with one group in it, and with as many as anywhere."""
 STILL_INK = "#222222"
-STILL_STYLES = {
-    INK_STYLE: {"color": STILL_INK},
-    HALO_STYLE: {"stroke": "#ffffff"},
-    COUNT_STYLE: {"color": STILL_INK},
-}
-"""These styles on white."""
+"""The colour of text and of these lines on white."""
 WIDTH = 520
 """Of a chart by itself."""
-NOBODY = -1
-"""The chosen group while none is."""
+NO_GROUP = -1
+"""The chosen group where none is chosen."""
 
 
 def need_figures() -> None:
-    """Say how to install what draws pictures, where it is not there."""
+    """Refuse to draw pictures without the packages that do it."""
     try:
         import altair  # noqa: F401
         import vl_convert  # noqa: F401
@@ -73,18 +59,18 @@ _MEMBERS = {
     *("toString", "valueOf", "__proto__", "__defineGetter__", "__defineSetter__"),
     *("__lookupGetter__", "__lookupSetter__"),
 }
-"""What every object of JavaScript has: Vega looks texts up in objects, and finds these there."""
+"""Members of every JavaScript object: Vega looks texts up in objects, and finds these there."""
 _UNSEEN = "\u2060"
 _KINDS = {"Q": "quantitative", "N": "nominal", "O": "ordinal"}
 
 
-def as_row(part: Any) -> dict[str, Any]:
-    """A part of a view by the names of its fields; `asdict` would copy every value, and is slow."""
-    return {name: getattr(part, name) for name in part.__slots__}
+def short(value: float | None) -> float | None:
+    """Enough digits for a drawing."""
+    return None if value is None else float(f"{value:.6g}")
 
 
 def channel(shorthand: str, **look: Any) -> Spec:
-    """What a channel shows, a field and its kind, and how.
+    """The field that a channel shows, its type and its look.
 
     >>> channel("size:Q", title="users")
     {'field': 'size', 'type': 'quantitative', 'title': 'users'}
@@ -94,17 +80,17 @@ def channel(shorthand: str, **look: Any) -> Spec:
 
 
 def where(test: str, then: Any, otherwise: Any) -> Spec:
-    """One value where a test is met, another elsewhere."""
+    """One value where a test holds, another elsewhere."""
     return {"condition": {"test": test, "value": then}, "value": otherwise}
 
 
 def layer(mark: str, encoding: Spec, *, data: str = "", only: str = "", **look: Any) -> Spec:
-    """Marks of one kind; the page says in words what they show, so they are none for a reader.
+    """Marks of one kind; the page describes charts in words, so screen readers skip the marks.
 
     Parameters
     ----------
-    data : the name of its rows, where they are not those of the whole chart
-    only : a test that its rows have to meet
+    data : the name of its rows; those of the whole chart by default
+    only : a test that filters its rows
     look : of the marks
     """
     return {
@@ -116,7 +102,7 @@ def layer(mark: str, encoding: Spec, *, data: str = "", only: str = "", **look: 
 
 
 def layered(layers: Sequence[Spec], height: int, *, data: str = "", **parts: Any) -> Spec:
-    """Layers on top of each other, as wide as there is room.
+    """Layers on top of each other, as wide as their container.
 
     Parameters
     ----------
@@ -134,7 +120,7 @@ def layered(layers: Sequence[Spec], height: int, *, data: str = "", **parts: Any
 
 
 def drawable(part: Any) -> Any:
-    r"""Any part of a chart, with texts that Vega cannot draw made different by what is not seen.
+    r"""A part of a chart in which texts that Vega cannot draw end in an invisible character.
 
     >>> drawable({"title": "valueOf", "sort": ["a"]})
     {'title': 'valueOf\u2060', 'sort': ['a']}
@@ -150,20 +136,19 @@ def drawable(part: Any) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A specification whose data sets have names, and the rows of each of them."""
+    """A specification whose data sets have names, and the rows of each."""
 
     spec: Spec
     data: Mapping[str, Rows]
 
     def chart(self) -> alt.LayerChart:
-        """The chart with its data, to show or save by itself; the page has colours of its own."""
+        """The chart with its data, to show or save by itself."""
         need_figures()
         import altair as alt
 
         config = {
             **self.spec.get("config", {}),
-            "legend": {"symbolFillColor": STILL_INK},
-            "style": STILL_STYLES,
+            "style": {INK_STYLE: {"color": STILL_INK}},
         }
         rows = {name: list(part) for name, part in self.data.items()}
         whole = {**self.spec, "config": config, "datasets": rows}

@@ -3,7 +3,7 @@
   const $ = (id) => document.getElementById(id);
   const all = (selector, root = document) => [...root.querySelectorAll(selector)];
   const payload = JSON.parse($("payload").textContent);
-  const NOBODY = -1;
+  const NO_GROUP = -1;
   const STEP = 50;
 
   // ---- data: columns, with texts kept once for all charts ----
@@ -32,7 +32,7 @@
       labelColor: soft, titleColor: soft, labelFontSize: 12, titleFontSize: 12,
       titleFontWeight: "normal", labelFont: font, symbolFillColor: ink,
     },
-    style: { ink: { color: ink }, halo: { stroke: "var(--card)" }, count: { color: ink } },
+    style: { ink: { color: ink } },
     axis: {
       labelColor: soft, titleColor: soft, gridColor: line, domainColor: line, tickColor: line,
       labelFontSize: 11.5, titleFontSize: 12, titleFontWeight: "normal", gridOpacity: 0.7,
@@ -61,12 +61,12 @@
     tip.style.left = `${Math.max(8, left)}px`;
     tip.style.top = `${Math.max(8, top)}px`;
   };
+  addEventListener("scroll", () => { tip.hidden = true; }, { passive: true });
 
-  // ---- drawing ----
+  // ---- drawing: one chart after the other, when it comes into sight ----
   const views = new Map();
-  let chosen = NOBODY;
+  let chosen = NO_GROUP;
   const hasChosen = (spec) => (spec.params || []).some((param) => param.name === "chosen");
-  const waiting = new Map();
   const drawNow = async (place, chart) => {
     const spec = withData(chart);
     if (views.has(place)) views.get(place).finalize();
@@ -78,63 +78,46 @@
     place.dataset.drawn = "yes";
     drawn.view.addEventListener("click", (_event, item) => {
       const group = item && item.datum && item.datum.group;
-      if (typeof group === "number") choose(group === chosen ? NOBODY : group);
+      if (typeof group === "number") choose(group === chosen ? NO_GROUP : group);
     });
     if (hasChosen(spec)) drawn.view.signal("chosen", chosen).run();
   };
-  // one drawing after the other: the first is seen before the last is made, and no older one ends up on top
+  const waiting = new Set();
   let last = Promise.resolve();
   const draw = (place, chart) => {
     watcher.unobserve(place);
-    waiting.set(place, chart);
+    waiting.add(place);
     last = last.then(() => new Promise((go) => requestAnimationFrame(() => setTimeout(go)))).then(() => drawNow(place, chart))
       .catch((error) => console.error(error.message)); // the next ones are drawn all the same
-    return last;
   };
-  const places = all(".plot[data-chart]");
   const drawPlace = (place) => {
-    const chart = payload.charts[place.dataset.chart];
-    return chart ? draw(place, chart) : Promise.resolve();
+    if (place.id === "pair-plot") drawPair(); else draw(place, payload.charts[place.dataset.chart]);
   };
   const watcher = new IntersectionObserver(
-    (seen) => {
-      for (const { isIntersecting, target } of seen) {
-        if (!isIntersecting) continue;
-        if (target.id === "pair-plot") drawPair(); else drawPlace(target);
-      }
-    },
+    (seen) => { for (const { isIntersecting, target } of seen) if (isIntersecting) drawPlace(target); },
     { rootMargin: "300px" }
   );
-  const drawAll = () => {
-    places.filter((place) => !waiting.has(place)).forEach(drawPlace);
-    if ($("pair-plot") && !waiting.has($("pair-plot"))) drawPair();
-  };
+  const drawAll = () => all(".plot").filter((place) => !waiting.has(place)).forEach(drawPlace);
 
   // ---- map of two attributes ----
   const drawPair = () => {
-    const chart = payload.pairs.find(
+    const place = $("pair-plot");
+    const found = payload.pairs.find(
       (one) => one.pair === +$("pair").value && one.metric === +$("pair-metric").value
     );
-    if (!chart) {
-      if (views.has($("pair-plot"))) views.get($("pair-plot")).finalize();
-      views.delete($("pair-plot"));
-      $("pair-plot").replaceChildren();
-      $("pair-words").textContent = "No groups of these two attributes for this metric.";
-      return Promise.resolve();
-    }
-    $("pair-words").textContent = chart.words;
-    $("ramp-low").textContent = chart.low;
-    $("ramp-high").textContent = chart.high;
-    $("ramp").classList.toggle("neutral", chart.neutral);
-    return draw($("pair-plot"), chart);
+    $("pair-words").textContent = found ? found.words : "No groups of these two attributes for this metric.";
+    if (found) { draw(place, payload.charts[found.chart]); return; }
+    if (views.has(place)) views.get(place).finalize();
+    views.delete(place);
+    place.replaceChildren();
   };
+  if ($("pair")) for (const id of ["pair", "pair-metric"]) $(id).addEventListener("change", drawPair);
 
   // ---- one chosen group, everywhere ----
   const known = new Map();
-  for (const [metric, id] of payload.metrics) {
-    if (!payload.charts[id]) continue; // no group has enough users for this metric, or it is not drawn
-    const { points } = payload.charts[id].data;
-    const { names, columns, texts } = points;
+  for (const [metric, id] of payload.metrics || []) {
+    if (!payload.charts[id]) continue; // no group has enough users for this metric
+    const { names, columns, texts } = payload.charts[id].data.points;
     const at = Object.fromEntries(names.map((name, i) => [name, i]));
     columns[at.group].forEach((group, i) => {
       if (!known.has(group)) {
@@ -162,7 +145,7 @@
     $("chosen").hidden = !about;
     if (!about) return;
     $("chosen-label").textContent = about.label;
-    $("chosen-users").textContent = `${about.size.toLocaleString("en")} ${payload.table.names[0]}`;
+    $("chosen-users").textContent = `${about.size.toLocaleString("en")} ${payload.unit}`;
     $("chosen-values").replaceChildren(
       ...about.values.map(([metric, value, difference]) => {
         const item = document.createElement("li");
@@ -175,136 +158,130 @@
     );
   };
 
-  // ---- zoom ----
-  const zoom = (view, how) => {
-    const span = (domain, isLog) => {
-      if (how === "reset") return null;
-      const [low, high] = isLog ? domain.map(Math.log) : domain;
-      const half = ((high - low) / 2) * (how === "in" ? 0.6 : 1 / 0.6);
-      const middle = (low + high) / 2;
-      const to = [middle - half, middle + half];
-      return isLog ? to.map(Math.exp) : to;
+  // ---- the metric of the rows, folded rows and cards ----
+  if ($("dots-metric")) {
+    $("dots-metric").addEventListener("change", () => {
+      all("#dots .dot-table").forEach((table, at) => { table.hidden = at !== +$("dots-metric").value; });
+    });
+  }
+  for (const button of all(".unfold")) {
+    const words = button.textContent;
+    button.addEventListener("click", () => {
+      const isOpen = button.getAttribute("aria-expanded") === "true";
+      for (const part of all(".beyond-ten", button.closest("section"))) part.classList.toggle("is-shown", !isOpen);
+      button.setAttribute("aria-expanded", String(!isOpen));
+      button.textContent = isOpen ? words : words.replace(/all [\d,]+/, "fewer");
+    });
+  }
+
+  // ---- the table of all groups ----
+  const makeTable = (table) => {
+    const body = table.tBodies[0];
+    // the numbers behind the rows, with all their digits
+    const numbers = payload.table.columns;
+    const [SIZES] = numbers;
+    const rows = [...body.rows].map((row, place) => ({
+      row, place, attributes: row.dataset.a.split(" "), metric: row.cells[0].textContent,
+      find: row.cells[1].textContent.toLowerCase(), isFinding: Boolean(row.querySelector(".finding-role")),
+    }));
+    const keyOf = (entry, { sort, number }) =>
+      number ? numbers[number][entry.place] : +sort ? entry.find : entry.metric.toLowerCase();
+    let order = rows;
+    let nShown = STEP;
+    const matching = () => {
+      const words = $("find").value.trim().toLowerCase().split(/\s+/).filter(Boolean);
+      const metric = $("filter-metric").value;
+      const attribute = $("filter-attribute").value;
+      const least = +$("filter-users").value || 0;
+      const onlyFindings = $("filter-findings").checked;
+      return order.filter((one) =>
+        (!metric || one.metric === metric) && (!attribute || one.attributes.includes(attribute)) &&
+        SIZES[one.place] >= least && (!onlyFindings || one.isFinding) && words.every((word) => one.find.includes(word))
+      );
     };
-    const x = span(view.scale("x").domain(), true);
-    const y = span(view.scale("y").domain(), false);
-    view.signal("grid_size", x).signal("grid_value", y).run();
-  };
+    const fill = (most = nShown) => {
+      const kept = matching();
+      const shown = kept.slice(0, most);
+      for (const { row } of shown) row.classList.remove("more");
+      body.replaceChildren(...shown.map((one) => one.row));
+      $("more").hidden = kept.length <= most;
+      $("more").textContent = `Show ${Math.min(STEP * 4, kept.length - most).toLocaleString("en")} more`;
+      $("count").textContent = `${kept.length.toLocaleString("en")} of ${rows.length.toLocaleString("en")} rows` +
+        (kept.length > most ? `, the first ${most.toLocaleString("en")} shown` : "");
+      all("tr", body).forEach((row) => row.classList.toggle("chosen-row", +row.dataset.g === chosen));
+    };
+    const sortBy = (column, direction) => {
+      const sign = direction === "ascending" ? 1 : -1;
+      order = [...rows].sort((one, other) => {
+        const [a, b] = [keyOf(one, column), keyOf(other, column)];
+        if (a === b) return one.place - other.place;
+        if (a === null) return 1;
+        if (b === null) return -1;
+        return sign * (typeof a === "string" ? a.localeCompare(b, "en", { numeric: true }) : a - b);
+      });
+      all("th", table.tHead).forEach((head, at) => at === +column.sort ? head.setAttribute("aria-sort", direction) : head.removeAttribute("aria-sort"));
+      nShown = STEP;
+      fill();
+    };
 
-  // ---- table ----
-  const table = $("all");
-  const body = table.tBodies[0];
-  // the numbers behind the rows, with all their digits
-  const numbers = payload.table.columns;
-  const [USERS] = numbers;
-  const rows = [...body.rows].map((row, place) => ({
-    row, place, attributes: row.dataset.a.split(" "), metric: row.cells[0].textContent,
-    find: row.cells[1].textContent.toLowerCase(), isFinding: Boolean(row.querySelector(".finding-role")),
-  }));
-  const keyOf = (entry, { sort, number }) =>
-    number ? numbers[number][entry.place] : +sort ? entry.find : entry.metric.toLowerCase();
-  let order = rows;
-  let nShown = STEP;
-  const matching = () => {
-    const words = $("find").value.trim().toLowerCase().split(/\s+/).filter(Boolean);
-    const metric = $("filter-metric").value && payload.metrics[+$("filter-metric").value][0];
-    const attribute = $("filter-attribute").value;
-    const least = +$("filter-users").value || 0;
-    const onlyFindings = $("filter-findings").checked;
-    return order.filter((one) =>
-      (!metric || one.metric === metric) && (!attribute || one.attributes.includes(attribute)) &&
-      USERS[one.place] >= least && (!onlyFindings || one.isFinding) && words.every((word) => one.find.includes(word))
-    );
-  };
-  const fill = (most = nShown) => {
-    const kept = matching();
-    const shown = kept.slice(0, most);
-    for (const { row } of shown) row.classList.remove("more");
-    body.replaceChildren(...shown.map((one) => one.row));
-    $("more").hidden = kept.length <= most;
-    $("more").textContent = `Show ${Math.min(STEP * 4, kept.length - most).toLocaleString("en")} more`;
-    $("count").textContent = `${kept.length.toLocaleString("en")} of ${rows.length.toLocaleString("en")} rows` +
-      (kept.length > most ? `, the first ${most.toLocaleString("en")} shown` : "");
-    all("tr", body).forEach((row) => row.classList.toggle("chosen-row", +row.dataset.g === chosen));
-  };
-  const sortBy = (column, direction) => {
-    const sign = direction === "ascending" ? 1 : -1;
-    order = [...rows].sort((one, other) => {
-      const [a, b] = [keyOf(one, column), keyOf(other, column)];
-      if (a === b) return one.place - other.place;
-      if (a === null) return 1;
-      if (b === null) return -1;
-      return sign * (typeof a === "string" ? a.localeCompare(b, "en", { numeric: true }) : a - b);
-    });
-    all("th", table.tHead).forEach((head, at) => at === +column.sort ? head.setAttribute("aria-sort", direction) : head.removeAttribute("aria-sort"));
-    nShown = STEP;
+    // the rows that match as CSV: plain numbers, and no text that a spreadsheet would run
+    const quoted = (text) => {
+      const inert = /^\s*[=+\-@\uff1d\uff0b\uff0d\uff20]/.test(text) ? `'${text}` : text;
+      return `"${inert.replace(/"/g, '""')}"`;
+    };
+    const csv = () => {
+      const heads = ["metric", "group", ...payload.table.names, "marked as"].map(quoted);
+      const lines = matching().map(({ row, place, metric, isFinding }) => {
+        const own = numbers.map((column) => column[place] ?? "");
+        return [quoted(metric), quoted(row.querySelector("button").textContent), ...own, quoted(isFinding ? "finding" : "")];
+      });
+      // the mark in front tells spreadsheets that it is UTF-8
+      return "\ufeff" + [heads, ...lines].map((line) => line.join(",") + "\r\n").join("");
+    };
+    const download = () => {
+      const link = document.createElement("a");
+      link.href = URL.createObjectURL(new Blob([csv()], { type: "text/csv;charset=utf-8" }));
+      link.download = "fairrec-groups.csv";
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(link.href), 60000);
+    };
+
+    for (const button of all("[data-do=csv]")) button.addEventListener("click", download);
+    for (const button of all("[data-sort]", table)) {
+      button.addEventListener("click", () => {
+        const isUp = button.parentElement.getAttribute("aria-sort") === "ascending";
+        sortBy(button.dataset, isUp ? "descending" : "ascending");
+      });
+    }
+    const form = document.querySelector(".filters");
+    form.addEventListener("input", () => { nShown = STEP; fill(); });
+    form.addEventListener("submit", (event) => event.preventDefault());
+    form.addEventListener("reset", () => setTimeout(() => { nShown = STEP; fill(); }));
+    $("more").addEventListener("click", () => { nShown += STEP * 4; fill(); });
+    addEventListener("beforeprint", () => { if ($("print-all").checked) fill(Infinity); });
+    addEventListener("afterprint", () => fill());
     fill();
-  };
-
-  // ---- the rows that match as CSV: plain numbers, and no text that a spreadsheet would run ----
-  const quoted = (text) => {
-    const inert = /^\s*[=+\-@\uff1d\uff0b\uff0d\uff20]/.test(text) ? `'${text}` : text;
-    return `"${inert.replace(/"/g, '""')}"`;
-  };
-  const csv = () => {
-    const heads = ["metric", "group", ...payload.table.names, "marked as"].map(quoted);
-    const lines = matching().map(({ row, place, metric }) => {
-      const mark = row.querySelector(".role");
-      const own = numbers.map((column) => column[place] ?? "");
-      return [quoted(metric), quoted(row.querySelector("button").textContent), ...own, quoted(mark ? mark.textContent : "")];
-    });
-    // the mark in front tells spreadsheets that it is UTF-8
-    return "\ufeff" + [heads, ...lines].map((line) => line.join(",") + "\r\n").join("");
-  };
-  const download = () => {
-    const link = document.createElement("a");
-    link.href = URL.createObjectURL(new Blob([csv()], { type: "text/csv;charset=utf-8" }));
-    link.download = "fairrec-groups.csv";
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 60000);
   };
 
   // ---- events ----
   document.documentElement.classList.add("js");
   document.addEventListener("click", (event) => {
-    const target = event.target.closest("button, summary, tr[data-g], article.finding");
-    if (!target) return;
-    if (target.dataset.do === "csv") download();
-    else if (target.dataset.do === "print") print();
-    else if (target.dataset.sort) {
-      const isUp = target.parentElement.getAttribute("aria-sort") === "ascending";
-      sortBy(target.dataset, isUp ? "descending" : "ascending");
-    } else if (target.dataset.zoom) {
-      const drawn = views.get(target.closest("figure").querySelector(".plot"));
-      if (drawn) zoom(drawn.view, target.dataset.zoom);
-    } else if (target.matches(".choose, article.finding")) {
+    const target = event.target.closest("a, button, summary, tr[data-g], article.finding");
+    if (!target || target.matches("a, summary")) return;
+    if (target.dataset.do === "print") print();
+    else if (target.matches(".choose, article.finding")) {
       const group = +target.dataset.group;
-      choose(group === chosen ? NOBODY : group);
+      choose(group === chosen ? NO_GROUP : group);
       if (chosen === group && target.dataset.shows) $(target.dataset.shows).scrollIntoView();
     } else if (target.closest("tr[data-g]")) {
       const group = +target.closest("tr[data-g]").dataset.g;
-      choose(group === chosen ? NOBODY : group);
+      choose(group === chosen ? NO_GROUP : group);
     }
   });
-  document.addEventListener("keydown", (event) => { if (event.key === "Escape") { choose(NOBODY); tip.hidden = true; } });
-  $("unchoose").addEventListener("click", () => choose(NOBODY));
-  const form = document.querySelector(".filters");
-  form.addEventListener("input", () => { nShown = STEP; fill(); });
-  form.addEventListener("submit", (event) => event.preventDefault());
-  form.addEventListener("reset", () => setTimeout(() => { nShown = STEP; fill(); }));
-  $("more").addEventListener("click", () => { nShown += STEP * 4; fill(); });
-  $("copy").addEventListener("click", async () => {
-    const range = document.createRange();
-    range.selectNodeContents($("command"));
-    getSelection().removeAllRanges();
-    getSelection().addRange(range);
-    try { await navigator.clipboard.writeText($("command").textContent); $("copy").textContent = "Copied"; } catch { $("copy").textContent = "Selected"; }
-  });
-  if ($("pair")) for (const id of ["pair", "pair-metric"]) $(id).addEventListener("change", drawPair);
-  addEventListener("beforeprint", () => { drawAll(); if ($("print-all").checked) fill(Infinity); });
-  addEventListener("afterprint", () => fill());
-  addEventListener("scroll", () => { tip.hidden = true; }, { passive: true });
-  fill();
-  for (const place of places) watcher.observe(place);
-  if ($("pair-plot")) watcher.observe($("pair-plot"));
+  document.addEventListener("keydown", (event) => { if (event.key === "Escape") { choose(NO_GROUP); tip.hidden = true; } });
+  $("unchoose").addEventListener("click", () => choose(NO_GROUP));
+  addEventListener("beforeprint", drawAll);
+  if ($("all")) makeTable($("all"));
+  for (const place of all(".plot")) watcher.observe(place);
   document.documentElement.dataset.ready = "yes";
 })();
