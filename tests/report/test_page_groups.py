@@ -55,7 +55,7 @@ def test_a_card_says_what_unknown_attributes_leave_open():
     card = group_card(groups.found[0], groups)
     n_hidden = users.filter(pl.col("user_id") % 20 == 0, pl.col("age") == "65+").height
     (line,) = [line for line in card.lines if "nknown" in line]
-    assert line.startswith(f"auc: Unknown attributes: {n_hidden} more users may belong to it. ")
+    assert line.startswith(f"auc: Unknown attributes: {n_hidden} users may belong to it too; ")
 
 
 def test_overlaps_are_shares_of_the_users_of_the_row():
