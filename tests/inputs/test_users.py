@@ -142,17 +142,12 @@ def test_users_without_predictions_are_left_out_and_counted():
 @pytest.mark.parametrize(
     ("values", "says"),
     [
-        ([f"name {i}" for i in range(60)], "60 different values for 60 users; group its"),
+        ([f"name {i}" for i in range(40)], "40 different values for 40 users; group them"),
         ([f"name {i // 2}" for i in range(60)], None),
-        (
-            [f"name {i}" for i in range(1001)] * 3,
-            "has 1,001 different values for 3,003 users; group its",
-        ),
         ([f"name {i}" for i in range(1001)] * 101, None),
         ([*range(51)] * 99, "51 different values .*x:q5"),
-        ([*range(50)], None),
     ],
-    ids=["own", "pairs", "many", "large", "numbers", "fifty"],
+    ids=["own", "pairs", "large", "numbers"],
 )
 def test_values_that_are_too_many_are_said_with_the_remedy(values: list[Any], says: str | None):
     warnings = _attribute(values).warnings

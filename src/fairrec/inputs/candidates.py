@@ -131,9 +131,10 @@ def read_candidates(
     n_runs_per_user = np.bincount(positions, minlength=len(user_ids))
     if n_runs_per_user.max(initial=0) > 1:
         # the runs of each user together, in the order of their rows
-        number = np.cumsum(n_runs_per_user > 0, dtype=np.int32) - np.int32(1)
-        order, offsets = _order_by_user(number[positions], offsets, int(number[-1]) + 1)
+        owners = np.repeat(positions, np.diff(offsets))
+        order = np.argsort(owners, kind="stable")
         positions = np.flatnonzero(n_runs_per_user).astype(np.int32)
+        offsets = list_bounds(np.bincount(owners, minlength=len(user_ids))[positions])
         items = items[order]
         numbers = {name: column[order] for name, column in numbers.items()}
     labels = numbers.pop("label", None)
@@ -219,25 +220,6 @@ def _check_labels(labels: FloatArray, column: str, table: Table) -> None:
             "that is; turn -1 into 0."
         )
     table.refuse_extreme(labels, column)
-
-
-@kernel
-def _order_by_user(
-    run_user: CodeArray, offsets: IntArray, n_users: int
-) -> tuple[IntArray, IntArray]:
-    bounds = np.zeros(n_users + 1, dtype=np.int64)
-    for run in range(len(run_user)):
-        bounds[run_user[run] + 1] += offsets[run + 1] - offsets[run]
-    for user in range(n_users):
-        bounds[user + 1] += bounds[user]
-    free = bounds[:-1].copy()
-    order = np.empty(bounds[-1], dtype=np.int64)
-    for run in range(len(run_user)):
-        user = run_user[run]
-        for row in range(offsets[run], offsets[run + 1]):
-            order[free[user]] = row
-            free[user] += 1
-    return order, bounds
 
 
 def _refuse_duplicate_pairs(

@@ -12,7 +12,6 @@ import polars as pl
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.core.audited_entity import ITEMS, Unit
 from fairrec.core.errors import InputError, UnknownNameError, listed, plain, unknown_name
-from fairrec.core.kernels import kernel
 from fairrec.core.options import spell
 from fairrec.inputs.candidates import CandidateLists, read_candidates
 from fairrec.inputs.held_out import check_hits, read_held_out
@@ -271,32 +270,17 @@ def _read_seen(table: Table, of_items: Table, users: pl.Series, shown: ExposureL
     lengths = np.where(at >= 0, np.diff(history.offsets)[np.maximum(at, 0)], 0)
     items = gather_lists(history.items, history.offsets, at[at >= 0])
     places = _locate_items(history.item_ids, shown.catalogue, table, of_items)[0][items]
-    rows = Rows(list_bounds(lengths), places)
-    is_kept = np.ones(len(places), dtype=bool)
-    n_items = len(shown.catalogue.item_keys)
+    n_lists, n_items = len(at), len(shown.catalogue.item_keys)
     candidates = shown.candidates
-    others = [Rows(candidates.offsets, shown.items[candidates.items])]
-    others += [] if shown.wanted is None else [shown.wanted.rows]
-    for other in others:
-        _drop_common(*rows, *other, n_items, is_kept)
-    kept = list_bounds(is_kept.astype(np.int64))[rows.offsets]
-    return Rows(kept, places[is_kept])
+    others = [_pairs(candidates.offsets, shown.items[candidates.items])]
+    others += [] if shown.wanted is None else [_pairs(*shown.wanted.rows)]
+    seen = _pairs(list_bounds(lengths), places).filter(pl.col("item") < n_items)
+    seen = seen.join(pl.concat(others), on=["list", "item"], how="anti", maintain_order="left")
+    lists = seen["list"].to_numpy()
+    return Rows(list_bounds(np.bincount(lists, minlength=n_lists)), seen["item"].to_numpy())
 
 
-@kernel
-def _drop_common(
-    offsets: IntArray,
-    items: IntArray,
-    other_offsets: IntArray,
-    other_items: IntArray,
-    n_items: int,
-    is_kept: BoolArray,
-) -> None:
-    """Take out the items that the same list has among other ones, and those of no catalogue."""
-    owner = np.full(n_items + 1, -1, dtype=np.int64)
-    for one in range(len(offsets) - 1):
-        for row in range(other_offsets[one], other_offsets[one + 1]):
-            owner[other_items[row]] = one
-        for row in range(offsets[one], offsets[one + 1]):
-            if owner[items[row]] == one or items[row] == n_items:
-                is_kept[row] = False
+def _pairs(offsets: IntArray, items: IntArray) -> pl.DataFrame:
+    """Each list with each of its items."""
+    owners = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    return pl.DataFrame({"list": owners, "item": items.astype(np.int64)})

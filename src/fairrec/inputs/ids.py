@@ -7,7 +7,6 @@ import polars as pl
 
 from fairrec.core.arrays import AnyArray, CodeArray, IntArray
 from fairrec.core.errors import InputError, list_some
-from fairrec.core.kernels import kernel
 from fairrec.inputs.frames import EXACT_BITS
 
 _FITS_INT64 = (pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32)
@@ -143,18 +142,9 @@ def gather_lists(flat: AnyArray, offsets: IntArray, lists: IntArray) -> AnyArray
         whole = flat[:]
         whole.flags.writeable = False
         return whole
-    part = np.empty(int((offsets[lists + 1] - offsets[lists]).sum()), dtype=flat.dtype)
-    _copy_lists(flat, offsets, lists, part)
-    return part
-
-
-@kernel
-def _copy_lists(flat: AnyArray, offsets: IntArray, lists: IntArray, part: AnyArray) -> None:
-    at = 0
-    for one in lists:
-        for row in range(offsets[one], offsets[one + 1]):
-            part[at] = flat[row]
-            at += 1
+    lengths = offsets[lists + 1] - offsets[lists]
+    starts = np.repeat(offsets[lists] - list_bounds(lengths)[:-1], lengths)
+    return flat[starts + np.arange(len(starts))]
 
 
 _WHOLE = r"^(0|-?[1-9]\d*)(\.0+|,0)?$"

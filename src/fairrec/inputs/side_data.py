@@ -10,7 +10,6 @@ import polars as pl
 
 from fairrec.core.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from fairrec.core.errors import InputError, plain, unknown_name
-from fairrec.core.kernels import kernel
 from fairrec.inputs.candidates import CandidateLists, read_candidates
 from fairrec.inputs.ids import (
     encode,
@@ -337,45 +336,17 @@ def compute_user_profiles(
     history: Interactions, categories: Categories, value_of_lists: IntArray
 ) -> UserProfiles:
     """The tastes of all users of a history."""
-    n_codes = int(categories.codes.max(initial=-1)) + 1
-    arrays = (history.offsets, history.items, categories.offsets, categories.codes)
-    return UserProfiles(*_shares(*arrays, n_codes), value_of_lists)
-
-
-@kernel
-def _shares(
-    offsets: IntArray,
-    items: CodeArray,
-    category_offsets: IntArray,
-    codes: CodeArray,
-    n_codes: int,
-) -> tuple[IntArray, CodeArray, FloatArray]:
-    n_users = len(offsets) - 1
-    bounds = np.zeros(n_users + 1, dtype=np.int64)
-    amount = np.zeros(n_codes)
-    room = 0
-    for user in range(n_users):
-        for at in range(offsets[user], offsets[user + 1]):
-            room += category_offsets[items[at] + 1] - category_offsets[items[at]]
-    found = np.empty(room, dtype=np.int32)
-    shares = np.empty(room)
-    at_free = 0
-    for user in range(n_users):
-        start = at_free
-        total = 0.0
-        for at in range(offsets[user], offsets[user + 1]):
-            part = codes[category_offsets[items[at]] : category_offsets[items[at] + 1]]
-            for code in part:
-                if amount[code] == 0:
-                    found[at_free] = code
-                    at_free += 1
-                amount[code] += 1 / len(part)
-                total += 1 / len(part)
-        for at in range(start, at_free):
-            shares[at] = amount[found[at]] / total
-            amount[found[at]] = 0.0
-        bounds[user + 1] = at_free
-    return bounds, found[:at_free].copy(), shares[:at_free].copy()
+    n_users, n_codes = len(history.user_ids), int(categories.codes.max(initial=-1)) + 1
+    owners = np.repeat(np.arange(n_users), np.diff(history.offsets))
+    n_of_item = np.diff(categories.offsets)[history.items]
+    users = np.repeat(owners, n_of_item)
+    codes = gather_lists(categories.codes, categories.offsets, history.items)
+    weights = np.repeat(1 / np.maximum(n_of_item, 1), n_of_item)
+    pairs, pair_of_row = np.unique(users * n_codes + codes, return_inverse=True)
+    user_of_pair, code_of_pair = np.divmod(pairs, max(n_codes, 1))
+    shares = np.bincount(pair_of_row, weights) / np.bincount(users, weights)[user_of_pair]
+    offsets = list_bounds(np.bincount(user_of_pair, minlength=n_users))
+    return UserProfiles(offsets, code_of_pair.astype(np.int32), shares, value_of_lists)
 
 
 @dataclass(frozen=True, slots=True)

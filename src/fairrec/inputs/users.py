@@ -39,7 +39,7 @@ MOST_EACH = 50
 HAS, LACKS = "yes", "no"
 OPEN, CLOSE = "[", "]"
 """Around the value in the name of an attribute that was made of it: `lang[en]`."""
-_MANY_NUMBERS, _MANY_TEXTS, _LEAST_TEXTS = 50, 1000, 20
+_MANY, _LEAST_OF_ID = 50, 20
 _ENOUGH_EACH = 100
 """With so many users for each value, on average, many values need no advice."""
 
@@ -97,17 +97,14 @@ class Attribute:
     @property
     def advice(self) -> str | None:
         """What to do where there are so many values that each may be a group of a few users."""
-        known = [value for value in self.values if value != MISSING]
-        n_values = len(known)
-        if self.binning is not None or not known:
+        n_values = sum(value != MISSING for value in self.values)
+        is_id = n_values >= _LEAST_OF_ID and 2 * n_values > self.n_known
+        if self.binning is not None or not (is_id or n_values > _MANY):
             return None
-        if all(isinstance(value, int | float) for value in known):
-            is_many, remedy = n_values > _MANY_NUMBERS, f"bin it: {self.name}:q5"
-        else:
-            is_id = n_values >= _LEAST_TEXTS and 2 * n_values > self.n_known
-            is_many, remedy = is_id or n_values > _MANY_TEXTS, "group its values, or leave it out"
-        values = f"attribute '{self.name}' has {n_values:,} different values"
-        return f"{values} for {self.n_known:,} {self.unit.many}; {remedy}" if is_many else None
+        return (
+            f"attribute '{self.name}' has {n_values:,} different values for {self.n_known:,} "
+            f"{self.unit.many}; group them, leave it out, or bin numbers: {self.name}:q5"
+        )
 
 
 def multivalued_column(name: str, values: Iterable[object]) -> str | None:
