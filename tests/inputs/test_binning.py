@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 import numpy as np
-import polars as pl
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -181,16 +180,6 @@ def test_binned_attributes_keep_missing_values_apart():
         "q2 [22, 29]",
     ]
     assert any("'age' is missing for 2 of 8 users" in warning for warning in result.warnings)
-
-
-def test_bins_follow_the_audited_users_only():
-    predictions, users = two_groups(n=[*range(8)])
-    others = pl.DataFrame({"user_id": ["x", "y"], "n": [1_000_000, None]})
-    result = audit(predictions, pl.concat([users, others]), "n:q2")
-    assert result.groups("mrr")["n"].sort().to_list() == ["q1 [0, 3]", "q2 [4, 7]"]
-    assert result.summary.attributes["n"].n_missing == 0
-    (without,) = result.summary.missing
-    assert (without.kind, without.n_missing, without.n_users) == ("no list", 2, 10)
 
 
 def test_a_width_too_fine_for_the_numbers_is_refused():

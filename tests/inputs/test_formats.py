@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import pickle
 from pathlib import Path
 
 import polars as pl
@@ -11,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from fairrec.core.errors import InputError
-from fairrec.inputs.formats import RowSlice, checksum
+from fairrec.inputs.formats import checksum
 from fairrec.inputs.tables import Table
 from fairrec.result.summary import input_summaries
 from tests.builders import audit, make_tables, numbers_of
@@ -138,15 +137,6 @@ def test_a_folder_whose_log_says_which_files_belong_to_the_table_is_refused(log,
         Table(tmp_path / "recs", "users")
 
 
-@pytest.mark.parametrize("second", [{"item": [1]}, {"user_id": [1], "b": [1]}, {"user_id": ["a"]}])
-def test_parts_that_differ_are_refused(second, tmp_path):
-    for day, columns in enumerate(({"user_id": [1]}, second), 1):
-        (tmp_path / f"day={day}").mkdir()
-        pl.DataFrame(columns).write_parquet(tmp_path / f"day={day}" / "p.parquet")
-    with pytest.raises(InputError, match=f"^{tmp_path.name}: .*the same columns of the same types"):
-        Table(tmp_path, "users").read({"user_id": "user_id"})
-
-
 def test_the_checksum_of_parts_is_another_when_any_of_them_changes(tmp_path: Path):
     frame = make_tables().users
     folder = tmp_path / "users"
@@ -198,19 +188,3 @@ def test_a_file_that_is_cut_short_is_refused_by_name(tmp_path, write):
         file.write_bytes(whole[:length])
         with pytest.raises(InputError, match=rf"users\.{ending}: cannot be read as .*is whole"):
             Table(file, "users").read({"user_id": "user_id"})
-
-
-def piece(folder: Path, **about: bool) -> RowSlice:
-    """Rows of a table, by the name of another."""
-    file = folder / "rows.parquet"
-    pl.DataFrame({"user_id": ["3", None], "score": [3, 4]}).write_parquet(file)
-    return RowSlice("all.parquet", folder / "all.parquet", (file,), **about)
-
-
-def test_a_table_is_its_rows_under_the_name_of_the_whole(tmp_path: Path):
-    table = Table(pickle.loads(pickle.dumps(piece(tmp_path))), "predictions")
-    assert table.read({"score": "score"})["score"].to_list() == [3, 4]
-    with pytest.raises(InputError, match=r"^all.parquet: column 'user_id' is empty"):
-        table.read({"user_id": "user_id"})
-    pl.DataFrame({"user_id": []}).write_parquet(tmp_path / "rows.parquet")
-    assert Table(table.row_slice, "predictions").read({"user_id": "user_id"}).height == 0

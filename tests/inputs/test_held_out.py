@@ -170,16 +170,13 @@ def test_ids_of_other_kinds_are_the_same_ids(test_items, recommended):
     assert labels(held_out, [recommended], [0], pl.Series(recommended)) == [1, 0]
 
 
-def test_items_that_are_never_recommended_at_all_are_other_ids():
+def test_items_that_are_never_recommended_are_other_ids():
     test = pl.DataFrame({"user_id": ["a", "b"], "item_id": ["tt1", "tt2"]})
     lists = pl.DataFrame({"user_id": ["a", "b"], "item_id": [1, 2], "rank": [1, 1]})
     users = pl.DataFrame({"user_id": ["a", "b"], "g": ["x", "y"]})
-    with pytest.raises(InputError) as caught:
+    says = "none of its items is ever recommended. Items there: tt1, tt2; recommended: 1, 2"
+    with pytest.raises(InputError, match=says.replace(".", "[.]")):
         audit(lists, users, "g", test=test)
-    assert str(caught.value) == (
-        "the test table: none of its items is ever recommended. Items there: tt1, tt2; "
-        "recommended: 1, 2. Check that both tables use the same item ids."
-    )
 
 
 @settings(max_examples=40)
@@ -246,20 +243,6 @@ def test_or_is_left_out_and_counted(form):
     # c is the third of the users in the order of their ids
     assert inputs.absent.tolist() == [2]
     assert inputs.is_expected.tolist() == [True, True, False]
-
-
-def test_an_empty_list_is_none():
-    lists = pl.DataFrame(
-        {"user_id": [*"abcd"], "item_id": [[1, 2], [], [], []]},
-        schema_overrides={"item_id": pl.List(pl.Int64)},
-    )
-    for missing_lists, audited, absent in (("zero", "abcd", []), ("drop", "ad", [1, 2])):
-        given = TableOptions(**OPTIONS, missing_lists=missing_lists)
-        inputs = read_tables(open_tables(lists, given), given, needs={"labels"})
-        assert inputs.user_ids.to_list() == [*audited]
-        assert inputs.absent.tolist() == absent
-        # d, of whom nothing was held out, has the coverage of an empty list
-        assert inputs.is_without_list[-1]
 
 
 def test_zero_and_drop_differ_in_those_without_a_list_alone():

@@ -103,9 +103,8 @@ def joined(recs: pl.DataFrame) -> pl.DataFrame:
     return WANTED.join(recs, on=["user_id", "item_id"], how="semi")
 
 
-def checks_joined(recs: pl.DataFrame, test: pl.DataFrame) -> list[str]:
-    result = audit(recs, USERS_JOINED, "g", test=test, metrics=None, permutations=0, tolerance=0.1)
-    return [one for one in result.warnings if "missed" in one]
+def audit_joined(recs: pl.DataFrame, test: pl.DataFrame) -> None:
+    audit(recs, USERS_JOINED, "g", test=test, metrics=None, permutations=0, tolerance=0.1)
 
 
 RECS_JOINED = lists(10)
@@ -117,28 +116,10 @@ REFUSED = (
 
 def test_a_table_of_hits_alone_is_refused():
     with pytest.raises(InputError, match=REFUSED):
-        checks_joined(RECS_JOINED, joined(RECS_JOINED).filter(pl.col("user_id") % 5 > 0))
-    assert checks_joined(RECS_JOINED, WANTED) == []
-
-
-def test_of_lists_that_may_be_candidates_it_is_said_first():
-    recs = lists(40)
-    (said,) = checks_joined(recs, joined(recs))
-    assert said.startswith("check: the test table: every held-out item is in its user's list. A ")
-    assert checks_joined(recs, WANTED) == []
-
-
-def test_candidates_of_users_with_nothing_relevant_are_not_joined():
-    test = WANTED.with_columns(rating=pl.when(pl.col("user_id") % 4 == 0).then(1).otherwise(5))
-    given = {"test": test, "relevant": "rating>=4", "metrics": None, "permutations": 0}
-    result = audit(lists(60, with_wanted=True), USERS_JOINED, "g", **given)
-    assert not [one for one in result.warnings if "missed" in one]
-
-
-def test_where_every_list_has_a_hit_it_is_said_first():
-    test = joined(RECS_JOINED)
-    (said,) = checks_joined(RECS_JOINED.join(test, on="user_id", how="semi"), test)
-    assert said.startswith("check: the test table: every held-out item is in its user's list. A ")
+        audit_joined(RECS_JOINED, joined(RECS_JOINED).filter(pl.col("user_id") % 5 > 0))
+    audit_joined(RECS_JOINED, WANTED)
+    # longer lists may be candidates that were drawn to contain what is held out
+    audit_joined(lists(60, with_wanted=True), WANTED)
 
 
 def test_a_hit_in_any_part_is_enough():
@@ -179,11 +160,3 @@ def test_it_is_refused_in_parts(tmp_path, monkeypatch):
     # one miss in one part is enough
     pl.concat([joined(RECS_JOINED), WANTED.tail(3)]).write_parquet(given["test"])
     assert fairrec.audit(**group_options(**given, **options)).metrics["recall@10"].mean > 0.9
-
-
-def test_candidates_drawn_to_contain_what_is_held_out_are_none_of_it():
-    assert checks_joined(lists(60, with_wanted=True), WANTED) == []
-
-
-def test_lists_of_the_whole_catalogue_miss_nothing():
-    assert checks_joined(lists(N_ITEMS, with_wanted=True), WANTED) == []

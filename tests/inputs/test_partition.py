@@ -42,8 +42,6 @@ def made(folder: Path, seed: int, order: str, ids: str = "numbers") -> dict[str,
     n_users, n_items = 14, 12
     numbers = rng.permutation(100)[:n_users]
     names = numbers if ids == "numbers" else np.array([f"u{n}" for n in numbers])
-    if order == "sorted":
-        names = np.sort(names)
     users = pl.DataFrame(
         {
             "user_id": names,
@@ -84,12 +82,7 @@ def made(folder: Path, seed: int, order: str, ids: str = "numbers") -> dict[str,
     for name, table in tables.items():
         paths[name] = folder / f"{name}.parquet"
         table.write_parquet(paths[name], row_group_size=7)
-    # one table in several files, of which borders cut through users
-    at = folder / "in-files"
-    at.mkdir()
-    for number, start in enumerate(range(0, n, 11)):
-        candidates[start : start + 11].write_parquet(at / f"{number:03}.parquet")
-    return {**paths, "files": at}
+    return paths
 
 
 def measured(tables: dict[str, Any], metrics: list[str], **options: Any) -> pl.DataFrame:
@@ -122,7 +115,7 @@ def in_parts(
 
 @pytest.mark.parametrize(
     ("order", "ids"),
-    [("sorted", "numbers"), ("together", "text"), ("scattered", "numbers"), ("scattered", "text")],
+    [("together", "numbers"), ("scattered", "text")],
 )
 def test_values_by_parts_are_those_of_the_whole_to_the_last_bit(
     tmp_path: Path, order: str, ids: str
@@ -130,9 +123,8 @@ def test_values_by_parts_are_those_of_the_whole_to_the_last_bit(
     paths = made(tmp_path, len(order + ids), order, ids)
     shared = {"users": paths["users"], "history": paths["history"]}
     with_labels = {"predictions": paths["candidates"], "items": paths["items"], **shared}
-    in_files = {**with_labels, "predictions": paths["files"]}
     held_out = {"predictions": paths["recommended"], "test": paths["test"], **shared}
-    for tables, metrics in ((with_labels, LABELS), (in_files, LABELS), (held_out, HELD_OUT)):
+    for tables, metrics in ((with_labels, LABELS), (held_out, HELD_OUT)):
         inputs, wanted = read_inputs(**tables, by=BY, metrics=metrics)
         whole = as_frame(inputs, wanted)
         for n_rows in (1, 5, 1000):
@@ -199,30 +191,6 @@ def test_ids_are_compared_as_in_whole_tables(tmp_path: Path):
     assert whole["user_id"].dtype == pl.String
 
 
-def test_users_whose_ids_might_be_the_same_are_told_apart(tmp_path: Path):
-    rows = [("7", 1, 0.5, 1), ("7", 2, 0.1, 0), ("x", 1, 0.2, 1), ("x", 2, 0.9, 0)]
-    candidates = pl.DataFrame(rows, schema=["user_id", "item_id", "score", "label"], orient="row")
-    candidates.write_parquet(tmp_path / "rows.parquet")
-    users = pl.DataFrame({"user_id": ["7.0", "7", "x"], "gender": ["F", "M", "F"]})
-    for order in ([0, 1, 2], [1, 0, 2]):
-        users[order].write_parquet(tmp_path / "users.parquet")
-        tables = {"predictions": tmp_path / "rows.parquet", "users": tmp_path / "users.parquet"}
-        whole = agree(tables, ["auc"], 1, by=["gender"])
-        assert whole["gender"].to_list() == ["M", "F"]
-
-
-def test_more_users_than_rows_make_parts_of_their_own(tmp_path: Path):
-    values = pl.DataFrame({"user_id": [5, 3], "churn": [0.5, 1.0]})
-    values.write_parquet(tmp_path / "values.parquet")
-    users = pl.DataFrame({"user_id": range(40), "gender": ["F", "M"] * 20})
-    tables = {"values": tmp_path / "values.parquet", "users": users}
-    with open_parts(**tables, by=["gender"], n_rows=10) as parts:
-        found = [read_inputs(**part.tables, by=["gender"])[0] for part in parts]
-    assert len(found) == 4
-    assert sum(len(one.absent) + len(one.unseen) for one in found) == 38
-    assert [len(one.all_users.ids) for one in found] != [40, 0, 0, 0]
-
-
 def test_scratch_files_are_gone_in_the_end_even_after_an_error(tmp_path: Path):
     paths = made(tmp_path, 11, "together")
     tables = {"predictions": paths["candidates"], "users": paths["users"], "by": ["gender"]}
@@ -239,15 +207,6 @@ def test_scratch_files_are_gone_in_the_end_even_after_an_error(tmp_path: Path):
 
 def doubts_of(parts: Parts, **options: Any) -> list[Any]:
     return [open_doubts(read_inputs(**part.tables, **options)[0]) for part in parts]
-
-
-def refusals(tables: dict[str, Any], **options: Any) -> tuple[str, str]:
-    """What is said about whole tables, and about parts of them."""
-    with pytest.raises(InputError) as whole:
-        read_inputs(**tables, **options)
-    with pytest.raises(InputError) as by_parts, open_parts(**tables, **options, n_rows=3) as parts:
-        refuse_doubts(reduce(added_doubts, doubts_of(parts, **options)))
-    return str(whole.value), str(by_parts.value)
 
 
 def changed(tmp_path: Path, paths: dict[str, Path], **columns: pl.Expr) -> dict[str, Any]:
@@ -269,10 +228,6 @@ def test_what_all_rows_would_have_to_be_is_refused_once_all_parts_are_seen(tmp_p
     # the same in some parts only is no more than chance
     some = pl.when(pl.int_range(pl.len()) < 30).then(place.cast(pl.Float64)).otherwise("score")
     agree(changed(tmp_path, paths, score=some), ["auc"], 5)
-    tables = changed(tmp_path, paths, label=pl.col("label") + pl.int_range(pl.len()) % 3 + 1)
-    whole, by_parts = refusals(tables, by=["gender"], metrics=["auc"])
-    assert "look like ratings" in whole
-    assert "look like ratings" in by_parts
 
 
 def test_covariates_need_bins_of_their_own(tmp_path: Path):
@@ -323,16 +278,6 @@ def test_a_place_that_holds_no_scratch_is_said_with_the_option(tmp_path: Path):
             open_parts(folder=place, by="gender", **given),
         ):
             raise AssertionError
-
-
-def test_a_doubt_that_a_part_has_cleared_is_none_whatever_the_order():
-    ranks = ("predictions", "ranks")
-    has, cleared, silent = {ranks: "look like ranks"}, {ranks: None}, {("test", "items"): None}
-    for found in ([has, cleared, silent], [cleared, has, has], [silent, has, cleared]):
-        refuse_doubts(reduce(added_doubts, found))
-    for found in ([has, silent], [silent, has, has]):
-        with pytest.raises(InputError, match="look like ranks"):
-            refuse_doubts(reduce(added_doubts, found))
 
 
 def codes(*ids: object) -> list[int]:

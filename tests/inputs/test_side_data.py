@@ -12,9 +12,7 @@ from pytest import approx
 import fairrec
 from fairrec.core.errors import InputError
 from fairrec.inputs.side_data import (
-    Interactions,
     history_lengths,
-    read_history,
     read_item_columns,
     read_user_profiles,
 )
@@ -78,14 +76,6 @@ def test_items_not_in_the_items_table_are_counted_and_their_pairs_left_out():
     assert (undefined.n_missing, undefined.n_users) == (1, 2)
 
 
-def test_categories_known_for_no_candidate_are_refused_and_the_table_is_named():
-    with pytest.raises(InputError, match=r"'urd@5' is undefined for every user") as caught:
-        _urd(["x", "y", "x"], item_ids=(10, 20, 30))
-    assert "items table" in str(caught.value)
-    with pytest.raises(InputError, match=r"'urd@5' is undefined for every user"):
-        _urd([None, None, None])
-
-
 def test_an_item_in_two_rows_is_refused_with_the_row():
     with pytest.raises(InputError) as caught:
         _urd(["x", "y", "z"], item_ids=(1, 2, 1))
@@ -129,27 +119,11 @@ def table_of(rows=ROWS, kind=None) -> pl.DataFrame:
     return table if kind is None else table.cast(kind)
 
 
-def pairs_of(history: Interactions) -> list[tuple]:
-    users, items = history.user_ids.to_list(), history.item_ids.to_list()
-    return [
-        (users[u], items[i])
-        for u in range(len(users))
-        for i in history.items[history.offsets[u] : history.offsets[u + 1]]
-    ]
-
-
 def test_the_length_of_a_history_counts_every_row_and_nothing_is_0():
     table = Table(table_of(), "history")
     assert history_lengths(table, pl.Series([5, 6, 7])).tolist() == [2, 0, 3]
     as_text = history_lengths(Table(table_of(kind=pl.String), "history"), pl.Series(["7", "9"]))
     assert as_text.tolist() == [3, 1]
-
-
-def test_random_interactions_are_the_distinct_ones():
-    rng = np.random.default_rng(0)
-    rows = [(int(u), int(i)) for u, i in rng.integers(0, 30, (400, 2))]
-    history = read_history(Table(table_of(rows), "history"))
-    assert pairs_of(history) == sorted(set(rows))
 
 
 ITEMS = pl.DataFrame({"item_id": [1, 2, 3, 4], "categories": ["a", "a|b", "", "c"]})

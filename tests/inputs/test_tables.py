@@ -115,17 +115,6 @@ def test_one_row_a_user_with_lists_gives_the_same_result(name: str, tmp_path: Pa
     _assert_same(_audit([lists, *tables[1:]]), _expected())
 
 
-def test_lists_of_one_fixed_length_give_the_same_result():
-    tables = make_tables()
-    short = tables.predictions.group_by("user_id", maintain_order=True).head(4)
-    as_arrays = as_lists(short).with_columns(
-        pl.col("item_id").cast(pl.Array(pl.String, 4)),
-        pl.col("score").cast(pl.Array(pl.Float64, 4)),
-        pl.col("label").cast(pl.Array(pl.Int64, 4)),
-    )
-    _assert_same(_audit([as_arrays, *tables[1:]]), _audit([short, *tables[1:]]))
-
-
 def test_rows_in_any_order_give_the_same_result():
     tables = make_tables()
     shuffled = [table.sample(fraction=1.0, shuffle=True, seed=1) for table in tables]
@@ -194,15 +183,6 @@ def test_a_user_with_an_empty_list_is_counted_and_undefined():
     assert values_of(result, "mrr@5", ["a", "b", "c"]) == [1, 1 / 2, None]
     assert result.metrics["mrr@5"].n_undefined == 1
     assert result.metrics["mrr@5"].mean == pytest.approx((1 + 1 / 2) / 2)
-
-
-def test_lists_that_are_all_empty_are_refused():
-    lists = as_lists(one_each({"a": 1, "b": 2})).with_columns(
-        pl.col("item_id", "score", "label").list.head(0)
-    )
-    users = pl.DataFrame({"user_id": ["a", "b"], "group": ["x", "y"]})
-    with pytest.raises(InputError, match="no candidate"):
-        audit(lists, users, "group")
 
 
 TEXT = st.text(
@@ -315,13 +295,6 @@ def test_lists_written_as_text_are_refused(column, ending, texts, tmp_path):
         "as Parquet, where lists stay lists, or write one row for each of their values; several "
         "categories are joined with '|'."
     )
-
-
-def test_scores_keep_their_exact_values():
-    scores = np.array([0.7, 0.6], dtype=np.float32)
-    table = pl.DataFrame({"user_id": ["a", "a"], "item_id": [1, 2], "score": scores})
-    lists = read_candidates(Table(table, "predictions"), pl.Series(["a"]), "users", False)[0]
-    assert lists.scores.tolist() == scores.astype(float).tolist()
 
 
 @given(

@@ -78,14 +78,6 @@ def test_values_come_back_as_they_are(values: list[Any], better: Any, worse: Any
     assert set(result.per_user["x"]) == {str(better), str(worse)}
 
 
-def test_categories_are_text_in_their_order_or_that_of_text():
-    values = ["b", "a", None, "z"]
-    assert _attribute(pl.Series(values, dtype=pl.Categorical)).values == ("a", "b", "z", MISSING)
-    in_order = _attribute(pl.Series(values, dtype=pl.Enum(["z", "b", "a"])))
-    assert in_order.values == ("z", "b", "a", MISSING)
-    assert in_order.codes.tolist() == [1, 2, 3, 0]
-
-
 @pytest.mark.parametrize(
     "values",
     [
@@ -192,13 +184,6 @@ def test_an_attribute_may_have_any_name(name: str):
     assert name in result.per_user.columns
     assert name in result.group_table.columns
     assert [*result.summary.attributes] == [name, "other"]
-
-
-def test_a_column_whose_name_has_a_colon_is_taken_as_it_is_or_binned():
-    predictions, users = two_groups(**{"age:10": ["a", "b"] * 4, "age": [1, 50] * 4})
-    assert audit(predictions, users, "age:10").gap("mrr").advantaged.group == {"age:10": "a"}
-    predictions, users = two_groups(**{"a:b": [1, 11] * 4})
-    assert audit(predictions, users, "a:b:10").gap("mrr").advantaged.group == {"a:b": "0-9"}
 
 
 BARE = st.text(max_size=3).filter(lambda text: text == text.strip())
@@ -363,11 +348,6 @@ def test_too_many_values_are_not_made_attributes():
         made(pl.Series([None, None], dtype=pl.String), "each")
 
 
-@pytest.mark.parametrize("values", [[1.5, float("nan")], [[1.5], [float("nan")]]])
-def test_nan_is_no_value(values):
-    assert made(values, "each") == {"lang[1.5]": ["yes", None]}
-
-
 EIGHT = ["fr|en", "en", "fr", "en|de", "de|fr", "en", "fr", "de"]
 
 
@@ -397,15 +377,3 @@ def test_groups_have_several_values_or_lack_one():
     assert {"gender": "F", "lang[en]": "no"} in named
     of_langs = [[group[one] for one in langs if one in group] for group in named]
     assert all(len(values) < 2 or {*values} == {"yes"} for values in of_langs)
-
-
-def test_an_audit_takes_the_first_value():
-    predictions, users = two_groups(lang=EIGHT)
-    first = audit(predictions, users, "lang:first")
-    assert first.per_user["lang"].to_list() == ["fr", "en", "fr", "en", "de", "en", "fr", "de"]
-
-
-def test_an_attribute_that_a_value_becomes_may_not_be_there_already():
-    predictions, users = two_groups(lang=EIGHT, **{"lang[en]": ["a", "b"] * 4})
-    with pytest.raises(InputError, match=r"'lang\[en\]' is named twice"):
-        audit(predictions, users, ["lang:each", "lang[en]"])

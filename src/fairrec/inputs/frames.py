@@ -12,9 +12,6 @@ import polars as pl
 
 from fairrec.core.errors import InputError, plain
 
-EXACT_BITS: dict[Any, int] = {pl.Float64(): 53, pl.Float32(): 24}
-"""Up to 2 to this power every whole number is a float of its own; of half floats to 11."""
-
 
 class Role(Enum):
     """What a column is read for, which says what text stands for where a file holds only text."""
@@ -172,16 +169,11 @@ def _by_narwhals(source: Any, name: str) -> pl.LazyFrame:
         frame = nw.from_native(source)
         collected = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
         return collected.to_polars().lazy()
-    except TypeError as error:
-        raise InputError(
-            f"{name}: {type(source).__name__} is not a table. "
-            "Give a path or a Polars, pandas or Arrow table."
-        ) from error
     except Exception as error:
         # Arrow and narwhals each have errors of their own for columns of mixed kinds
         raise InputError(
-            f"the {name} table cannot be read: {plain(error, 300)}. "
-            "Give each column one kind of value and a name of its own."
+            f"{name}: {type(source).__name__} is not a table that can be read "
+            f"({plain(error, 300)}). Give a path or a Polars, pandas or Arrow table."
         ) from error
 
 

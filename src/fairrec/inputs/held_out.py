@@ -253,51 +253,41 @@ def check_hits(table: Table, test: Table, labels: FloatArray) -> Note:
     return Note(text, (int(np.count_nonzero(labels)),), applies=operator.not_)
 
 
-_FEW, _ENOUGH = 20, 100
-"""Lists that find nine in ten of so many held-out items miss one in 88% and 99.997% of cases."""
+_ENOUGH = 100
+"""Lists that find nine in ten of so many held-out items miss one in 99.997% of cases."""
 _SHARE_WITHOUT = 0.01
 
 
-def check_joined(
+def refuse_joined(
     tables: Mapping[str, Table],
     lengths: IntArray,
     n_relevant: IntArray,
-    has_rows: BoolArray,
     n_missed: int,
     n_items: int,
     k: float,
-) -> Note:
-    """A note, or an error, where held-out items are only those that were recommended.
+) -> None:
+    """An error where held-out items are only those that were recommended, so that none is missed.
 
     Parameters
     ----------
     lengths, n_relevant : of each list, and of the held-out items of its user
-    has_rows : whether anything is held out for the user, relevant or not
     n_items : that could be in a list
     k : the largest cut-off of a metric that counts them
     """
-    test, is_list, n_held_out = tables["test"], lengths > 0, int(n_relevant.sum())
-    # candidates that were drawn to contain what is held out are longer
-    is_short = lengths.max(initial=0) <= k
-    # lists with most of the items cannot miss much
-    is_covering = 2 * int(lengths.sum()) > n_items * int(is_list.sum())
-    # what no list of candidates has may be held out and not relevant; a join may have filled in 0
-    is_without = n_relevant == 0 if is_short else ~has_rows
-    has_lost_users = is_without[is_list].sum() > _SHARE_WITHOUT * is_list.sum()
-    text = (
-        f"{test.where}: every held-out item is in its user's list. A table that was joined with "
-        "the recommendations has lost all that they missed, and recall is 1 whatever they are "
-        "worth: give the whole held-out table. If these are candidates that were drawn to contain "
-        "what is held out, or clicks on the lists as served, give them as labels: a column label "
-        f"in {tables['predictions'].where}, without {spell('test')}"
-    )
+    test, is_list = tables["test"], lengths > 0
     if n_missed:
         test.clear("hits")
-    elif is_short and has_lost_users and not is_covering and n_held_out >= _ENOUGH:
-        test.defer_refusal("hits", f"{text}.")
-    n_odd = n_held_out if not is_covering and (has_lost_users or is_short) else 0
-    return Note(f"{CHECK_FIRST}{text}", (n_missed, n_odd), applies=_are_all_hits)
-
-
-def _are_all_hits(n_missed: int, n_held_out: int) -> bool:
-    return not n_missed and n_held_out >= _FEW
+        return
+    # lists with most of the items cannot miss much, and longer ones may be drawn candidates
+    is_short = lengths.max(initial=0) <= k
+    is_covering = 2 * int(lengths.sum()) > n_items * int(is_list.sum())
+    has_lost_users = (n_relevant == 0)[is_list].sum() > _SHARE_WITHOUT * is_list.sum()
+    if is_short and has_lost_users and not is_covering and n_relevant.sum() >= _ENOUGH:
+        test.defer_refusal(
+            "hits",
+            f"{test.where}: every held-out item is in its user's list. A table that was joined "
+            "with the recommendations has lost all that they missed, and recall is 1 whatever they "
+            "are worth: give the whole held-out table. If these are clicks on the lists as served, "
+            f"give them as labels: a column label in {tables['predictions'].where}, without "
+            f"{spell('test')}.",
+        )

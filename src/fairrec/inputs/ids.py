@@ -7,7 +7,6 @@ import polars as pl
 
 from fairrec.core.arrays import AnyArray, CodeArray, IntArray
 from fairrec.core.errors import InputError, list_some
-from fairrec.inputs.frames import EXACT_BITS
 
 _FITS_INT64 = (pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32)
 
@@ -188,7 +187,8 @@ def _whole_floats(ids: pl.Series, where: str) -> pl.Series:
             f"{where}: ids are fractions ({ids.filter(~is_whole)[0]!r}, ...). Ids must be whole "
             "numbers or text."
         )
-    power = EXACT_BITS.get(ids.dtype, 11)
+    # up to this power every whole number is a float of its own
+    power = 53 if ids.dtype == pl.Float64 else 24
     if (whole.abs() > 2**power).any():
         raise InputError(
             f"{where}: ids are floats beyond 2^{power} (such as {ids.max()!r}), where neighbours "

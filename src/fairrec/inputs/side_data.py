@@ -202,11 +202,19 @@ def find_leak(
 def history_lengths(table: Table, user_ids: pl.Series) -> IntArray:
     """(n_users,), training interactions of each user, 0 for one who is not in the table."""
     frame = table.read({"user_id": table.require("user_id")})
-    users, bounds = find_runs(frame["user_id"])
-    owner = find_positions(table.user_keys(users), user_ids)
-    mine = owner >= 0
-    n_per_user = np.bincount(owner[mine], np.diff(bounds)[mine], minlength=len(user_ids))
-    return n_per_user.astype(np.int64)
+    n_rows = _sum_per_user(table, frame["user_id"], user_ids, np.ones(frame.height, dtype=np.int64))
+    return n_rows.astype(np.int64)
+
+
+def _sum_per_user(
+    table: Table, users: pl.Series, user_ids: pl.Series, numbers: IntArray
+) -> FloatArray:
+    """(n_users,), the sum of whole numbers over the rows of each user, exact in any order."""
+    heads, bounds = find_runs(users)
+    owner = find_positions(table.user_keys(heads), user_ids)
+    known = owner >= 0
+    sums = np.add.reduceat(numbers, bounds[:-1])[known].astype(np.float64)
+    return np.bincount(owner[known], sums, minlength=len(user_ids)).astype(np.float64)
 
 
 def read_history(table: Table) -> Interactions:
@@ -263,17 +271,9 @@ def read_popularity(
     at = find_positions(item_ids, keys)
     per_item = np.where(at >= 0, n_per_item[np.maximum(at, 0)] * percent, 0.0)
 
-    users, bounds = find_runs(frame["user_id"])
-    owner = find_positions(table.user_keys(users), user_ids)
-    mine = owner >= 0
-
-    def per_user(per_run: IntArray) -> FloatArray:
-        # whole numbers until the end, so that the order of the rows changes no digit
-        weights = per_run[mine].astype(np.float64)
-        return np.bincount(owner[mine], weights, minlength=len(user_ids)).astype(np.float64)
-
-    n_interactions = per_user(np.diff(bounds))
-    total = per_user(np.add.reduceat(n_per_item[codes], bounds[:-1]))
+    users = frame["user_id"]
+    n_interactions = _sum_per_user(table, users, user_ids, np.ones(len(users), dtype=np.int64))
+    total = _sum_per_user(table, users, user_ids, n_per_item[codes])
     undefined = np.full(len(user_ids), np.nan)
     history = np.divide(total * percent, n_interactions, out=undefined, where=n_interactions > 0)
     table.expect(

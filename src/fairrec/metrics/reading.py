@@ -22,7 +22,7 @@ from fairrec.inputs.audit_inputs import (
 )
 from fairrec.inputs.catalogue import Catalogue, ExposureLog, read_catalogue, read_exposure_log
 from fairrec.inputs.columns import check_mapping, refuse_unused, suggest_threshold
-from fairrec.inputs.held_out import check_joined
+from fairrec.inputs.held_out import refuse_joined
 from fairrec.inputs.notes import N, Note
 from fairrec.inputs.partition import refuse_large
 from fairrec.inputs.side_data import SideData
@@ -107,8 +107,8 @@ def read_inputs(
     if lists.held_out is not None and lists.labels is not None and has_scores:
         n_relevant = lists.held_out.n_relevant
         n_missed = int(n_relevant.sum()) - int(np.count_nonzero(lists.labels)) + len(inputs.absent)
-        seen = np.diff(lists.offsets), n_relevant, lists.held_out.has_rows, n_missed
-        notes += _note_hits(wanted, inputs.tables, *seen, len(lists.item_ids))
+        seen = np.diff(lists.offsets), n_relevant, n_missed, len(lists.item_ids)
+        _refuse_joined(wanted, inputs.tables, *seen)
     if given.relevant is None and "predictions" in opened:
         notes += _note_labels(inputs, wanted)
     inputs = replace(inputs, covariates=read_covariates(inputs, wanted))
@@ -193,13 +193,11 @@ def with_ends(wanted: Sequence[MetricAtK], better: Mapping[str, bool]) -> Iterat
         yield replace(metric, metric=replace(metric.metric, higher_is_better=end_of))
 
 
-def _note_hits(
-    wanted: Sequence[MetricAtK], tables: Mapping[str, Table], *seen: Any
-) -> Iterator[Note]:
-    """A note where lists hold no held-out items, or all of them; see `check_joined`."""
+def _refuse_joined(wanted: Sequence[MetricAtK], tables: Mapping[str, Table], *seen: Any) -> None:
+    """An error where lists hold all held-out items; see `refuse_joined`."""
     counting = [metric.k or np.inf for metric in wanted if "labels" in metric.metric.needs]
     if counting:
-        yield check_joined(tables, *seen, max(counting))
+        refuse_joined(tables, *seen, max(counting))
 
 
 def _fitting(wanted: tuple[MetricAtK, ...], inputs: AuditInputs) -> tuple[MetricAtK, ...]:
@@ -305,9 +303,9 @@ def read_items(
     }
     if shown.wanted is not None:
         n_wanted = np.diff(shown.wanted.rows.offsets)
-        seen = np.diff(shown.candidates.offsets), n_wanted, n_wanted > 0, shown.n_missed
-        notes = _note_hits(wanted, tables, *seen, len(catalogue.item_keys))
-        shown = replace(shown, notes=(*shown.notes, *notes))
+        lengths = np.diff(shown.candidates.offsets)
+        seen = lengths, n_wanted, shown.n_missed, len(catalogue.item_keys)
+        _refuse_joined(wanted, tables, *seen)
     inputs = _as_users(catalogue, values, shown, given, tables)
     # metrics whose values are read from where they were put
     looked_up = tuple(
