@@ -37,16 +37,16 @@ def test_a_plan_is_made_run_and_kept_to(here: Path):
     ran = run_here(*AUDIT, "--out", "audit")
     assert ran.code == 0, ran.stderr
     lines = ran.stdout.splitlines()
-    planned = lines.index(f"plan: Planned (plan.toml, checksum {checksum}), with 0 deviations.")
+    planned = lines.index(f"plan: As planned (plan.toml, checksum {checksum}).")
     assert planned < next(at for at, line in enumerate(lines) if line.startswith("ndcg@5  "))
     result = json.loads((here / "audit" / "result.json").read_text())
     assert result["plan"]["deviations"] == []
     assert result["plan"]["checksum"].startswith(checksum)
     assert result["permutations"] == 39
-    assert "Planned (plan.toml" in (here / "audit" / "report.html").read_text()
+    assert "As planned (plan.toml" in (here / "audit" / "report.html").read_text()
     # a page made from the saved result says the same
     assert run_here("report", "audit").code == 0
-    assert "Planned (plan.toml" in (here / "audit" / "report.html").read_text()
+    assert "As planned (plan.toml" in (here / "audit" / "report.html").read_text()
 
 
 def test_the_next_step_of_an_audit_is_a_command_that_runs(here: Path):
@@ -91,7 +91,7 @@ def test_a_plan_made_from_an_audit_is_of_its_users(here: Path):
     planned = run_here("plan", "audit", "--out", "plan.toml", "--quiet")
     assert planned.stdout.startswith("79 users, ")
     again = run_here("audit", "predictions.parquet", "--plan", "plan.toml")
-    assert "Planned (plan.toml, checksum " in again.stdout
+    assert "As planned (plan.toml, checksum " in again.stdout
     assert "Deviates from the plan" not in again.stdout
     other = run_here("plan", "audit", "--users", "users.parquet", "--quiet")
     assert other.stdout.startswith("80 users, ")
@@ -127,7 +127,7 @@ def test_a_changed_plan_is_refused_and_can_be_frozen_again(here: Path):
     again = run_here("plan", "--settings", "plan.toml", "--out", "plan.toml")
     assert again.code == 0, again.stderr
     assert again.stderr.startswith("settings from plan.toml: ")
-    assert "with 0 deviations" in run_here(*AUDIT).stdout
+    assert "As planned" in run_here(*AUDIT).stdout
 
 
 def test_settings_that_are_found_are_frozen_and_the_command_line_beats_them(here: Path):
@@ -175,7 +175,7 @@ def test_a_pilot_and_own_metrics(here: Path):
     assert 'pilot = "pilot.csv"' in (here / "plan.toml").read_text()
     ran = run_alone(*AUDIT, "--load", "own.py")
     assert ran.code == 0, ran.stderr
-    assert "with 0 deviations" in ran.stdout
+    assert "As planned" in ran.stdout
 
 
 def test_a_plan_of_values_runs_on_them(here: Path):
@@ -223,34 +223,17 @@ def test_what_cannot_be_done_is_told(here: Path, arguments: tuple[str, ...], say
     assert (here / "fairrec.toml").read_text() == "# by hand\n"
 
 
-def test_what_matters_is_planned_with_the_rest(here: Path):
-    ran = run_here(*PLAN, "--permutations", "99", "--tolerance", "5%", "--out", "plan.toml")
-    assert ran.code == 0, ran.stderr
-    assert 'tolerance = "5%"' in (here / "plan.toml").read_text()
-    assert ran.stderr.startswith(
-        "How many users it takes to rule out a harm beyond tolerance is not known without --mean "
-        "and --sd, or --pilot.\n"
-    )
-    known = run_here(*PLAN, "--tolerance", "5%", "--mean", "0.5", "--sd", "0.3")
-    assert known.stderr == ""
-    assert "Users needed to rule out a harm beyond tolerance" in known.stdout
-    result = json.loads(run_here(*AUDIT, "--format", "json").stdout)
-    assert result["plan"]["deviations"] == []
-    other = run_here(*AUDIT, "--tolerance", "ndcg@5=0.03", "--format", "json")
-    assert json.loads(other.stdout)["plan"]["deviations"] == ["tolerance ndcg@5=0.03 (planned 5%)"]
-
-
 def test_a_plan_by_the_name_of_settings_is_followed_in_its_own_folder(here: Path):
     small = (*PLAN, "--permutations", "19")
     assert run_here(*small, "--out", "fairrec.toml").code == 0
     ran = run_here("audit", "predictions.parquet", "--plan", "fairrec.toml")
     assert (ran.code, ran.stderr) == (0, "")
-    assert "Planned (fairrec.toml" in ran.stdout
+    assert "As planned (fairrec.toml" in ran.stdout
     assert run_here(*small, "--settings", "none", "--out", "plan.toml").code == 0
     ran = run_here(*AUDIT)
     assert ran.code == 0, ran.stderr
     assert ran.stderr == "fairrec.toml is another plan, so no settings are taken from it\n"
-    assert "Planned (plan.toml" in ran.stdout
+    assert "As planned (plan.toml" in ran.stdout
     # one that is named is no settings file, and neither is one that is found without a plan
     for more in (("--settings", "fairrec.toml", "--plan", "plan.toml"), ()):
         ran = run_here("audit", "predictions.parquet", *more)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -21,7 +22,7 @@ from fairrec.core.errors import FairRecError, InputError, UnknownNameError
 from fairrec.metrics.parsing import parse_metric
 from fairrec.planning.plan import estimate_spread
 from fairrec.planning.words import plan_view
-from tests.grouped_options import group_options
+from tests.grouped_options import group_options, on_command_line
 
 USERS = pl.DataFrame(
     {"user_id": range(1000), "gender": ["F", "M"] * 500, "age": [10, 20, 20, 20, 20] * 200}
@@ -241,3 +242,21 @@ def test_where_the_spread_is_known_harm_is_in_units_of_the_metric():
     view = plan_view(known)
     assert view.answer.about == ("Harm found and ruled out with 80% probability:",)
     assert [len(table.rows) for table in view.tables] == [2, 2]
+
+
+def test_a_pilot_and_numbers_in_its_stead_exclude_each_other():
+    assert PlanOptions(pilot="a.csv").pilot == Path("a.csv")
+    assert PlanOptions(mean="0.3", sd=1) == PlanOptions(mean=0.3, sd=1.0)
+    with pytest.raises(InputError, match=r"^pilot has mean and standard deviation of its own"):
+        PlanOptions(pilot="a.csv", sd=1)
+    said = r"^--pilot has .* Leave out --mean, or the pilot"
+    with pytest.raises(InputError, match=said), on_command_line():
+        PlanOptions(pilot="a.csv", mean=1)
+    with (
+        pytest.raises(InputError, match=r"^--mean needs .* too: --sd NUMBER$"),
+        on_command_line(),
+    ):
+        PlanOptions(mean=1)
+    for sd in (0, -1, "much", 1e51):
+        with pytest.raises(InputError, match=r"^invalid sd: expected a number above 0"):
+            PlanOptions(sd=sd)

@@ -60,11 +60,6 @@ class Measurements:
         if rule.kind == "min_ratio":
             return ratio_harms(self.groups, self.summary, rule.metric)
         either_way = rule.kind == "max_difference"
-        if not either_way and self.about(rule.metric).higher_is_better is None:
-            raise InputError(
-                f"neither end of {plain(rule.metric)} is better, so no group is worse in it. Limit "
-                "the difference instead: max_difference"
-            )
         if rule.kind == "baseline":
             if self.changes is None:
                 raise InputError(not_given("baseline"))
@@ -110,6 +105,11 @@ def judge(rule: Rule, require: Require, measured: Measurements, place: int) -> R
     about = measured.about(rule.metric)
     if rule.kind == "max_affected":
         return judge_affected(rule, measured.affected, place)
+    if about.higher_is_better is None and rule.kind not in ("max_difference", "min_ratio"):
+        raise InputError(
+            f"neither end of {plain(rule.metric)} is better, so no group is worse in it. Limit the "
+            "difference instead: max_difference"
+        )
     if rule.kind != "trend":
         return judge_groups(rule, require, measured, place)
     # a group that no audit has would never be worse, and so pass

@@ -37,7 +37,8 @@ class Lines:
     ----------
     groups : conditions of each line
     points : of each line and release, as they are shown; None for a gap
-    error : standard error of the difference, at least that of a random group of as many
+    harm : how much worse than all others; NaN where neither end of the metric is better
+    error : standard error of that, at least that of a random group of as many
     error_by_users : the same as other users would change it, where items are compared; of users as
         `error`
     """
@@ -45,15 +46,14 @@ class Lines:
     metrics: list[str]
     groups: list[dict[str, str]]
     points: list[list[TrendPoint | None]]
-    difference: FloatArray
+    harm: FloatArray
     error: FloatArray
     error_by_users: FloatArray
-    directions: Mapping[str, bool | None]
 
     @property
     def is_known(self) -> BoolArray:
-        """Whether a release says how far a line's group is from all others, and how surely."""
-        return np.isfinite(self.error) & np.isfinite(self.difference)
+        """Whether a release has a line's harm and its error."""
+        return np.isfinite(self.error) & np.isfinite(self.harm)
 
     def conditions(self, line: int) -> Conditions:
         """The group of a line."""
@@ -61,15 +61,21 @@ class Lines:
 
 
 def build_lines(
-    releases: Sequence[Release], metrics: Sequence[str], groups: Sequence[Conditions]
+    releases: Sequence[Release],
+    directions: Mapping[str, bool | None],
+    groups: Sequence[Conditions],
 ) -> Lines:
-    """The lines of some metrics: of these groups, or of all where none are named."""
-    directions = metric_directions(releases, metrics)
+    """The lines of some metrics: of these groups, or of all where none are named.
+
+    Parameters
+    ----------
+    directions : whether higher is better, by metric
+    """
     attributes = [*dict.fromkeys(name for one in releases for name in one.summary.attributes)]
     tables = []
     for look, release in enumerate(releases):
         there = [name for name in ("metric", *attributes) if name in release.groups.columns]
-        table = release.groups.filter(pl.col("metric").is_in(list(metrics)))
+        table = release.groups.filter(pl.col("metric").is_in([*directions]))
         table = table.select(*there, pl.col(NUMBERS).cast(pl.Float64), "outcome")
         tables.append(table.with_columns(look=pl.lit(look)))
     rows = pl.concat(tables, how="diagonal_relaxed")
@@ -91,14 +97,15 @@ def build_lines(
     points: list[list[TrendPoint | None]] = [[None] * shape[1] for _ in range(shape[0])]
     for line, look, row in zip(*places, rows.iter_rows(named=True), strict=True):
         points[line][look] = _point(row, directions[row["metric"]])
+    sign = {True: -1.0, False: 1.0, None: math.nan}
+    signs = np.array([sign[directions[name]] for name in lines["metric"]])
     return Lines(
         lines["metric"].to_list(),
         [row_group(row) for row in lines.select(attributes).iter_rows(named=True)],
         points,
-        spread(rows["difference"].fill_null(math.nan).to_numpy()),
+        signs[:, None] * spread(rows["difference"].fill_null(math.nan).to_numpy()),
         spread(_errors(releases, rows)),
         spread(_errors(releases, rows, is_by_users=True)),
-        directions,
     )
 
 

@@ -67,9 +67,6 @@ class WorseSince(Part):
     is_back: bool = Field(
         description="the harm of the newest release is nearer to what it was before"
     )
-    end: Literal["higher", "lower"] | None = Field(
-        default=None, description="of a metric without a better end, which way the group moved"
-    )
 
 
 class WorseTogether(Part):

@@ -15,14 +15,13 @@ from fairrec.core.errors import InputError, listed, plain, unknown_name
 from fairrec.core.options import documented, public_function
 from fairrec.core.redact_paths import redact_command
 from fairrec.core.version import __version__
-from fairrec.metrics.direction import worse_ends
 from fairrec.trends.e_process import (
     Detection,
     evidence_of_change,
     evidence_of_harm,
     shares_of_level,
 )
-from fairrec.trends.group_lines import Lines, build_lines
+from fairrec.trends.group_lines import Lines, build_lines, metric_directions
 from fairrec.trends.options import Conditions, TrendOptions
 from fairrec.trends.release_overlap import (
     held_out_in_common,
@@ -85,7 +84,8 @@ def trend(
         ways = (f"{unit.many} ({plain(name)})" for unit, name in units.items())
         raise InputError(f"These are audits of {' and of '.join(ways)}. Name audits of the same.")
     metrics, not_followed = _metrics(releases, chosen.metric)
-    lines = build_lines(releases, metrics, chosen.group)
+    directions = metric_directions(releases, metrics)
+    lines = build_lines(releases, directions, chosen.group)
     members = members_in_common(releases, lines)
     held_out = held_out_in_common(releases)
     # held-out data are those of users: of other users they are others
@@ -102,6 +102,8 @@ def trend(
             f"{len(gaps):,} of {len({*groups}):,} groups are not in every release: too few "
             f"{unit.many}, or other attributes, bins or metrics"
         )
+    if neutral := [name for name, end in directions.items() if end is None]:
+        notes.append(f"Not tested, as neither end is better: {listed(neutral)}")
     if users in _ABOUT_USERS:
         notes.append(_ABOUT_USERS[users].format(many=unit.many))
     return TrendResult(
@@ -222,59 +224,46 @@ def _follow(
     shared: FloatArray,
     alpha: float,
 ) -> Answers:
-    """Ask both questions of all lines, at each end of a metric that is a worse one.
+    """Ask both questions of all lines.
 
     Parameters
     ----------
     is_narrow : (n_lines,), groups of several attributes; see `shares_of_level`
     shared : (n_things, n_lines, n_releases, n_releases), see `evidence_of_change`
     """
-    signs = [worse_ends(lines.directions[metric]) for metric in lines.metrics]
-    n_ends = np.array([len(of_line) for of_line in signs], dtype=np.int64)
-    of_end = np.repeat(np.arange(len(signs)), n_ends)
-    sign = np.array([sign for of_line in signs for sign in of_line])
-    shares = (shares_of_level(lines.is_known, is_narrow.astype(np.int64)) / n_ends)[of_end]
-    harms = sign[:, None] * lines.difference[of_end]
-    of_ends = shared[:, of_end]
     # how much the same items differ among themselves says nothing of a growth
-    is_same = (of_ends[0] > 1 - _ROUNDING).all(axis=(1, 2))
-    error = np.where(is_same[:, None], lines.error_by_users[of_end], lines.error[of_end])
-    growth = evidence_of_change(harms, error, of_ends)
+    is_same = (shared[0] > 1 - _ROUNDING).all(axis=(1, 2))
+    error = np.where(is_same[:, None], lines.error_by_users, lines.error)
+    growth = evidence_of_change(lines.harm, error, shared)
     # items are all there are: they differ by luck only through users
-    together = evidence_of_harm(harms, lines.error_by_users[of_end], of_ends)
+    together = evidence_of_harm(lines.harm, lines.error_by_users, shared)
+    shares = shares_of_level(lines.is_known, is_narrow.astype(np.int64))
     grew, worse = (Detection.of(evidence, shares, alpha) for evidence in (growth, together))
     since: dict[int, WorseSince] = {}
-    for end in np.flatnonzero(grew.at >= 0):
-        line, strongest, p_value = int(of_end[end]), grew.strongest[end], float(grew.p_value[end])
-        first, size = int(growth.since[end, strongest]), float(growth.size[end, strongest])
+    for line in map(int, np.flatnonzero(grew.at >= 0)):
+        strongest = grew.strongest[line]
+        first, size = int(growth.since[line, strongest]), float(growth.size[line, strongest])
         known = np.flatnonzero(lines.is_known[line])
         earlier = known[known < first]
         weights = lines.error[line][earlier] ** -2.0
-        before = float(np.average(harms[end][earlier], weights=weights))
-        # where neither end is better, only away from all others is worse
-        is_neutral = n_ends[line] > 1
-        is_towards = is_neutral and before + size <= abs(before)
-        if is_towards or (line in since and since[line].p_adjusted <= p_value):
-            continue
+        before = float(np.average(lines.harm[line][earlier], weights=weights))
         since[line] = WorseSince(
             since=first,
             release=releases[first].name,
-            shown_at=releases[int(grew.at[end])].name,
+            shown_at=releases[int(grew.at[line])].name,
             before=before,
             growth=size,
-            p_adjusted=p_value,
-            is_back=bool(harms[end][known[-1]] < before + size / 2),
-            end=("higher" if sign[end] > 0 else "lower") if is_neutral else None,
+            p_adjusted=float(grew.p_value[line]),
+            is_back=bool(lines.harm[line][known[-1]] < before + size / 2),
         )
-    by_all: dict[int, WorseTogether] = {}
-    for end in np.flatnonzero(worse.at >= 0):
-        line, p_value = int(of_end[end]), float(worse.p_value[end])
-        if line not in by_all or p_value < by_all[line].p_adjusted:
-            by_all[line] = WorseTogether(
-                harm=float(together.size[end, -1]),
-                shown_at=releases[int(worse.at[end])].name,
-                p_adjusted=p_value,
-            )
+    by_all = {
+        line: WorseTogether(
+            harm=float(together.size[line, -1]),
+            shown_at=releases[int(worse.at[line])].name,
+            p_adjusted=float(worse.p_value[line]),
+        )
+        for line in map(int, np.flatnonzero(worse.at >= 0))
+    }
     return since, by_all
 
 

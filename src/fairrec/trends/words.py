@@ -65,12 +65,11 @@ def describe_growth(line: TrendLine) -> str:
     """Group, metric and since when it is worse, on one line."""
     since = line.worse_since
     assert since is not None
-    end = f" ({since.end})" if since.end else ""
     # a group that was better than all others may have lost some of its lead
     lead = ", and is still better than all others" if since.before + since.growth < 0 else ""
     return (
         f"{group_label(line.group)}: {plain(line.metric)} worse since "
-        f"{plain(since.release, LONGEST_NAME)}{end}, its harm grew by {number(since.growth)} "
+        f"{plain(since.release, LONGEST_NAME)}, its harm grew by {number(since.growth)} "
         f"from {number(since.before)}{lead} ({p_is(p_value(since.p_adjusted))}, first detected at "
         f"{plain(since.shown_at, LONGEST_NAME)})"
     )
