@@ -148,13 +148,17 @@ def _written_levels(file: Path, measured: Measured) -> dict[str, FloatArray]:
 
 
 Doubts = Mapping[tuple[str, str], str | None]
-"""What would be wrong if it were so in every part, by table and kind; None where a part shows that
-it is not."""
 
 
 @dataclass(frozen=True, slots=True)
 class CountedPart:
-    """What comes of a part, or of several."""
+    """The counts of a part, or of several.
+
+    Parameters
+    ----------
+    doubts : what is wrong if it is so in every part, by table and kind; None where a part shows
+        that it is not
+    """
 
     counts: Counts
     doubts: Doubts

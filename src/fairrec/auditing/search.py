@@ -12,13 +12,11 @@ import numpy as np
 from fairrec.core.audit_options import AuditOptions
 from fairrec.core.errors import InputError
 from fairrec.core.options import spell
-from fairrec.core.progress import Progress
 from fairrec.groups.grouping import Grouping
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.tables import Table
 from fairrec.metrics import MetricAtK
 from fairrec.metrics.measured import Measured
-from fairrec.report.words import number
 from fairrec.scoring.features import JoinedFeatures, join_features
 from fairrec.scoring.ledger import Ledger
 from fairrec.scoring.model import FunctionModel, Model, ScoringFunction
@@ -120,7 +118,15 @@ def measure_by_search(
         file = None if how.ledger is None else Path(how.ledger)
         with open_ledger(inputs, model, file, identity) as ledger:
             most = grouping.n_users if budget.users is None else budget.users
-            pace = _Pace(f"searching with {how.name}", most, ledger, model, options.engine.report)
+            # users known to the search without being paid for
+            free = 0
+
+            def advance(users: int | None = None) -> None:
+                nonlocal free
+                free = free if users is None else users - ledger.users
+                options.engine.report(f"searching with {how.name}", free + ledger.users, most)
+
+            ledger.on_paid = advance
             measure = Measure(
                 metrics,
                 inputs.candidates,
@@ -130,7 +136,7 @@ def measure_by_search(
                 inputs.list_of_user,
             )
             evidence = Evidence(grouping, measure, len(metrics), options.seed, proxy)
-            pace.advance(0)
+            advance(0)
             outcome = search(
                 how.name,
                 evidence,
@@ -141,7 +147,7 @@ def measure_by_search(
                 n_reference=how.n_reference(grouping),
                 batch_users=_batch_users(inputs, model),
                 n_calls=1 if model is None else model.concurrency,
-                advance=pace.advance,
+                advance=advance,
             )
         if model is not None:
             faults = model.faults()
@@ -158,13 +164,15 @@ def measure_by_search(
 
 def _refuse_unknown(measured: Measured, *, has_table: bool) -> None:
     """An error where too few users were scored to say anything."""
-    search, seconds = spell("search"), spell("budget_seconds")
-    exact = f" The table has every score: without {search} all users are." if has_table else ""
+    exact = f" Without {spell('search')} all users are scored." if has_table else ""
     known = measured.values
     if not measured.is_complete:
         known = known[:, measured.is_reference]
     if not known.shape[1]:
-        raise InputError(f"The time was spent before any user was scored. Raise {seconds}.{exact}")
+        raise InputError(
+            "The time was spent before any user was scored. Raise "
+            f"{spell('budget_seconds')}.{exact}"
+        )
     for metric, row in zip(measured.metrics, known, strict=True):
         if np.isnan(row).all():
             raise InputError(
@@ -181,30 +189,3 @@ def _batch_users(inputs: AuditInputs, model: Model | None) -> int:
     rows_per_user = max(1.0, len(inputs.candidates.items) / max(inputs.n_users, 1))
     users_per_call = max(1, int(model.rows_per_call / rows_per_user))
     return max(BATCH_USERS, CALLS_IN_BATCH * model.concurrency * users_per_call)
-
-
-class _Pace:
-    """Tells after each call how far the search is, how fast, and what went wrong."""
-
-    def __init__(
-        self, stage: str, most: int, ledger: Ledger, model: Model | None, progress: Progress
-    ) -> None:
-        self._stage, self._most, self._ledger, self._model = stage, most, ledger, model
-        self._progress, self._started = progress, time.monotonic()
-        # users known to the search, less those paid for by then
-        self._free = 0
-        ledger.on_paid = self._tell
-
-    def advance(self, users: int) -> None:
-        """So many users are scored."""
-        self._free = users - self._ledger.users
-        self._tell()
-
-    def _tell(self) -> None:
-        paid, pace = self._ledger.users, ""
-        if self._model is not None and paid:
-            rate = paid / max(time.monotonic() - self._started, 1e-9)
-            n_faults = sum(self._model.faults().values())
-            faults = f", {n_faults:,} fault{'s' if n_faults != 1 else ''}" if n_faults else ""
-            pace = f" ({number(rate)} users/s{faults})"
-        self._progress(f"{self._stage}{pace}", self._free + paid, self._most)

@@ -235,11 +235,6 @@ class AuditRun(ResultFile):
     seconds_scoring: float = Field(
         default=0.0, description="of all calls of a model in this run, side by side or not"
     )
-    seconds_in_ledger: float | None = Field(
-        default=None,
-        description="of the calls behind all scores in the ledger; null where none is kept in a "
-        "file",
-    )
     command: str = Field(description="as it was given, with its paths")
     folder: str = Field(description="the working folder")
     inputs: dict[str, Place] = Field(
@@ -276,12 +271,10 @@ def audit_run(
     seconds: float,
 ) -> AuditRun:
     """The run of an audit, not written yet."""
-    kept = searched is not None and searched.options.ledger is not None
     return AuditRun(
         made_at=made_at.replace(microsecond=0),
         seconds=round(seconds, 3),
         seconds_scoring=0.0 if searched is None else round(searched.ledger.seconds, 3),
-        seconds_in_ledger=round(searched.ledger.spent.seconds, 3) if searched and kept else None,
         command=as_unicode(command),
         folder=as_unicode(str(Path.cwd())),
         inputs=table_places(tables),

@@ -192,7 +192,7 @@ def test_progress_and_reports_say_what_went_wrong_and_what_all_runs_cost(server,
     assert steps[-1][1:] == (100, 100)
     # after each call, not after each batch of them
     assert len(steps) >= 100 / 5
-    assert "users/s, 3 faults)" in steps[-1][0]
+    assert steps[-1][0].startswith("searching with")
     again, _ = server.address("cut-off")
     result = audit(endpoint(again), search=Search("exact", ledger=how.ledger))
     said = " ".join(build_view(result.summary).search)
