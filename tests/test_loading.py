@@ -67,11 +67,3 @@ def test_half_an_audit_is_refused(tmp_path, spoil, says):
 def test_a_folder_that_is_none_is_said_to_be(tmp_path):
     with pytest.raises(InputError, match="is no folder"):
         fairrec.load(tmp_path / "nowhere")
-
-
-@pytest.mark.parametrize("folder", [None, 1, b"out", "a\0b", "x" * 5000])
-def test_what_is_no_folder_is_refused_in_words(folder):
-    with pytest.raises(InputError):
-        fairrec.load(folder)
-    with pytest.raises(InputError):
-        fairrec.gate(folder, {"rule": [{"metric": "ndcg", "max_worse": 0.1}]})

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import jsonschema
-import polars as pl
 import pytest
 
 import fairrec
-from fairrec.core.errors import UnknownNameError
 from fairrec.schemas import FILES, schema
 from fairrec.search.options import Search
 from tests.builders import audit, make_tables, two_groups
@@ -71,16 +67,6 @@ def test_what_an_audit_writes_fits(tmp_path, options):
     fits(folder / "run.json", "run")
 
 
-def test_a_metric_that_is_the_same_for_all_and_one_that_one_group_lacks_fit(tmp_path):
-    predictions, users = two_groups()
-    same = predictions.with_columns(label=pl.lit(1))
-    is_odd = pl.col("user_id").str.slice(1).cast(pl.Int64) % 2 == 1
-    lacked = predictions.with_columns(label=pl.when(is_odd).then(0).otherwise("label"))
-    for name, lists in (("same", same), ("lacked", lacked)):
-        result = audit(lists, users, "group", metrics="mrr,ndcg@2")
-        fits(result.save(tmp_path / name, report=False) / "result.json", "result")
-
-
 def test_what_is_not_of_ours_does_not_fit(tmp_path):
     folder = audit(*two_groups(), by="group").save(tmp_path / "out", report=False)
     content = read(folder / "result.json")
@@ -119,23 +105,6 @@ def test_every_model_that_says_its_version_has_a_schema():
     assert found == {
         file.home.partition(":")[0] for file in FILES.values() if not file.is_written_by_people
     }
-
-
-def test_an_unknown_name_is_an_error_with_the_nearest():
-    with pytest.raises(UnknownNameError, match="Did you mean 'mitigation'"):
-        fairrec.schema("mitigations")
-
-
-@pytest.mark.slow
-def test_schemas_are_read_without_torch():
-    code = (
-        "import sys, fairrec\n"
-        "from fairrec.schemas import FILES\n"
-        "assert 'pydantic' not in sys.modules\n"
-        "for name in FILES: fairrec.schema(name)\n"
-        "assert 'torch' not in sys.modules"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_a_policy_and_what_a_gate_says_fit():

@@ -148,14 +148,6 @@ def test_workers_are_refused_where_they_have_nothing_to_do():
         refuse_engine(EXACT, len, "other.parquet")
 
 
-def test_levels_are_made_only_where_they_are_needed(tmp_path):
-    with pytest.raises(InputError, match="Every metric has bounds"):
-        fairrec.count(**group_options(**tables(), make_levels=tmp_path / "levels.toml"))
-    assert not (tmp_path / "levels.toml").exists()
-    fairrec.count(**group_options(**values(), make_levels=tmp_path / "levels.toml"))
-    assert "revenue" in (tmp_path / "levels.toml").read_text()
-
-
 def test_tables_that_would_not_fit_are_refused_before_they_are_read(tmp_path, monkeypatch):
     users = pl.DataFrame({"user_id": range(9), "gender": ["F", "M", "X"] * 3})
     text = users.select("user_id", watched=pl.col("user_id") / 9).write_csv()
@@ -207,13 +199,6 @@ def test_the_number_of_workers_changes_no_bit(stored, monkeypatch):
     one, _, _ = counted(stored, monkeypatch, 300)
     three, _, _ = counted(stored, monkeypatch, 300, workers=3)
     assert one.rows.equals(three.rows)
-
-
-def test_progress_is_told_in_rows(stored, monkeypatch):
-    _, _, said = counted(stored, monkeypatch, 1000)
-    counting = [told for told in said if "counting" in told[0] and told[2] == 580 * 8]
-    assert counting[0][1] == 0
-    assert counting[-1][1] == 580 * 8
 
 
 def test_scattered_rows_are_counted_too(stored, monkeypatch):

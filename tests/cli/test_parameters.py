@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import field, replace
+from dataclasses import field
 from typing import Annotated, Any
 
 import pytest
@@ -147,22 +147,6 @@ def test_an_option_stands_under_a_fitting_heading_with_what_is_registered(comman
     assert text in help_of(command)[heading]
 
 
-def test_the_default_of_an_option_may_be_another_in_a_command():
-    @typer_command
-    def rest(
-        *,
-        journey: Annotated[Given, Flags(Journey, without=("to",), default="usually {}")],
-        place: Annotated[str, replace(PLACE, default=f"home, or {PLACE.default}")] = "",
-    ) -> None:
-        """Rest."""
-
-    app = typer.Typer(rich_markup_mode=None, add_completion=False)
-    app.command("rest", cls=SectionedCommand)(rest)
-    words = " ".join(CliRunner().invoke(app, ["--help"]).stdout.split())
-    assert "--days N How long. Default: usually 7." in words
-    assert "Rest: --place TEXT Where. Default: home, or here." in words
-
-
 def test_help_of_a_long_command_leaves_what_few_need_to_all():
     short, all_ = (
         CliRunner().invoke(fairrec_app, ["audit", how]).stdout for how in ("--help", "--help-all")
@@ -186,8 +170,3 @@ def test_a_flag_that_is_not_known_gets_a_hint_at_the_one_that_was_meant():
     assert refused.exit_code == 2
     words = " ".join(refused.stderr.replace("\u2502", " ").split())
     assert "No such option: --min-suport" in words and "--min-support" in words
-
-
-def test_a_flag_without_its_value_gets_no_hint():
-    refused = CliRunner().invoke(fairrec_app, ["audit", "a", "--by"])
-    assert "requires an argument" in refused.stderr and "Did you mean" not in refused.stderr

@@ -25,7 +25,6 @@ from fairrec.core.options import (
     list_defaults,
     list_options,
     options,
-    public_function,
     spell,
     spell_in,
     spelled_for,
@@ -240,17 +239,6 @@ def test_an_argument_that_a_function_does_not_take_gets_a_hint(function, given, 
     )
 
 
-def test_an_argument_that_another_function_does_not_take_gets_no_hint():
-    def score(user_ids: object) -> None: ...
-
-    @public_function
-    def ask(columns: str) -> None:
-        score(1, column=columns)
-
-    with pytest.raises(TypeError, match=r"score\(\) got an unexpected keyword argument 'column'$"):
-        ask("a")
-
-
 def test_an_option_given_to_the_wrong_value_is_told_its_own():
     with pytest.raises(UnknownNameError, match=r"It is one of fairrec\.Tables\.$"):
         Statistics(columns="user_id=uid")
@@ -310,14 +298,3 @@ def test_a_grouped_value_of_another_type_is_refused(function, group, value):
     given |= {"predictions": "recs.csv"} if "predictions" in taken else {}
     with pytest.raises(InputError, match=rf"invalid {group}: expected .*{group.title()}\(\.\.\.\)"):
         function(**given, **{group: value})
-
-
-@pytest.mark.parametrize(
-    ("call", "says"),
-    [
-        (lambda: fairrec.trend(["a", "b"], group=3), "invalid group: expected attribute=value"),
-    ],
-)
-def test_values_that_libraries_would_stumble_over_are_refused_in_words(call, says):
-    with pytest.raises(InputError, match=says):
-        call()

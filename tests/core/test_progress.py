@@ -45,14 +45,3 @@ def test_a_line_when_a_stage_begins_and_no_other_before_its_time():
         "epoch 1: loss 0.5000, last AUC nan: 0% of 200",
         "writing",
     ]
-
-
-def test_lines_within_a_stage_tell_how_far_it_is_by_then():
-    written = Written()
-    progress = ProgressLines(written, every=0)
-    for done in (1, 40):
-        progress(CHANCE, done, 100)
-    assert written == [
-        "testing against chance: 1% of 100",
-        "testing against chance: 40% of 100",
-    ]

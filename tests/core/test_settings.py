@@ -73,10 +73,6 @@ def test_a_list_of_text_is_text_with_commas_where_the_option_reads_no_lists(tmp_
     )
 
 
-def test_a_name_with_a_dot_needs_no_quotes(tmp_path):
-    assert values(tmp_path, "[packed]\nitems.box = 1") == {"packed": {"items.box": 1.0}}
-
-
 def test_paths_lead_from_the_folder_of_the_file(tmp_path, monkeypatch):
     (tmp_path / "deep").mkdir()
     file = written(tmp_path / "deep", 'people = "../who.csv"\nchart = "/maps/a.png"')
@@ -132,13 +128,6 @@ def test_an_unknown_key_is_an_error_with_the_nearest_name(tmp_path, key, nearest
         f"No setting '{key}'. Did you mean '{nearest}'? "
         "Known: chart, n_days, packed, people, through."
     )
-
-
-def test_the_table_of_a_plan_is_no_setting(tmp_path):
-    settings = read_settings(written(tmp_path, "n_days = 2\n[plan]\nn_users = 7"), KNOWN)
-    assert settings.values == {"n_days": 2}
-    assert settings.frozen == {"n_users": 7}
-    assert read_settings(written(tmp_path, "n_days = 2"), KNOWN).frozen is None
 
 
 def test_the_checksum_is_of_what_is_said_and_not_of_how(tmp_path):

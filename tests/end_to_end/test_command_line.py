@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import io
 import json
-import os
-import pty
 import re
 import shlex
-from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import jsonschema
@@ -24,7 +19,6 @@ from tests.builders import audit, make_tables, numbers_of, without_origin
 from tests.end_to_end.command_line import (
     AUDIT,
     Ran,
-    built_command,
     run_here,
     write_tables,
 )
@@ -215,72 +209,6 @@ def test_the_tables_say_what_the_result_says(findings):
         excludes_zero = (pl.col("simultaneous_low") >= 0) | (pl.col("simultaneous_high") <= 0)
         significant = rows.filter(pl.col("p_adjusted") <= result["alpha"], excludes_zero)
         assert significant.height == metric["n_significant"]
-
-
-def _with_terminal_for_errors(*arguments: str) -> tuple[str, str]:
-    """Standard output in a pipe and what a terminal on standard error was sent."""
-    terminal, inner = pty.openpty()
-    shown: list[bytes] = []
-
-    def watch() -> None:
-        while True:
-            try:
-                chunk = os.read(terminal, 65536)
-            except OSError:
-                # the other end is closed
-                return
-            if not chunk:
-                return
-            shown.append(chunk)
-
-    watcher = Thread(target=watch)
-    watcher.start()
-    stdout = io.StringIO()
-    stderr = os.fdopen(inner, "w", encoding="utf-8")
-    with stderr, redirect_stdout(stdout), redirect_stderr(stderr):
-        try:
-            built_command().main(args=arguments, prog_name="fairrec")
-        except SystemExit as ended:
-            assert ended.code == 0
-    watcher.join(timeout=60)
-    os.close(terminal)
-    return stdout.getvalue(), b"".join(shown).decode()
-
-
-@pytest.fixture
-def xterm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Small files, and an environment that chooses no colours."""
-    write_tables(tmp_path)
-    monkeypatch.chdir(tmp_path)
-    for name in ("FORCE_COLOR", "NO_COLOR", "COLUMNS", "TTY_COMPATIBLE"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("TERM", "xterm")
-
-
-@pytest.mark.usefixtures("xterm")
-def test_progress_is_shown_on_a_terminal_unless_quiet_and_never_on_standard_output():
-    arguments = (*AUDIT, "--by", "gender", "--permutations", "400", "--format", "json")
-    stdout, shown = _with_terminal_for_errors(*arguments)
-    assert strict_json(stdout)["permutations"] == 400
-    assert "━" in shown
-    quiet, shown = _with_terminal_for_errors(*arguments, "--quiet")
-    assert without_origin(strict_json(quiet)) == without_origin(strict_json(stdout))
-    assert shown == ""
-
-
-@pytest.mark.usefixtures("xterm")
-def test_off_a_terminal_the_stages_are_lines():
-    arguments = (*AUDIT, "--by", "gender", "--metrics", "auc,mrr@5", "--out", "audit")
-    ran = run_here(*arguments)
-    assert ran.progress == (
-        "reading",
-        "measuring 48 users: 0 of 2",
-        "testing against chance: 1 of 39",
-        "testing missing users",
-        "reporting",
-        "writing",
-    )
-    assert run_here(*arguments, "--quiet").progress == ()
 
 
 def test_help_names_every_command_and_option():

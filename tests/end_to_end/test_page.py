@@ -6,8 +6,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import polars as pl
 import pytest
 
 import fairrec

@@ -8,12 +8,10 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-import pytest
 from pytest import approx
 
 import fairrec
 from fairrec.auditing import count
-from fairrec.core.errors import InputError
 from fairrec.inputs.order import TiedLists
 from fairrec.inputs.partition import open_parts
 from fairrec.report.covariates import covariate_lines
@@ -140,15 +138,3 @@ def test_lists_as_served_are_to_have_their_ranks():
     by_rank = fairrec.audit(tied, **group_options(**asked))
     assert by_rank.per_user["mrr@2"].to_list() == [1] * 30
     assert by_rank.summary.ties.n_tied == 0
-
-
-def test_no_order_at_all_is_refused_and_of_a_model_the_first_thing_that_is_said():
-    constant = tables()["predictions"].with_columns(score=pl.col("user_id") * 1.0)
-    with pytest.raises(InputError, match="'score' is the same for all items of each user"):
-        audit(predictions=constant)
-    unscored = constant.drop("score")
-    result = audit(predictions=unscored, scorer=lambda user_id, item_id: item_id * 0.0)
-    assert covariate_lines(result.summary)[0] == (
-        "No list has two different scores, so every value is that of a random order."
-    )
-    assert result.metric("ndcg@10").mean == approx(CHANCE)

@@ -66,16 +66,6 @@ def test_a_run_has_numbers_settings_verdict_and_files(mlflow, tmp_path):
     assert fairrec.load(fetched).summary == result.summary
 
 
-def test_checksums_of_the_tables_are_settings(mlflow, tmp_path):
-    predictions, users = two_groups()
-    predictions.write_parquet(tmp_path / "p.parquet")
-    users.write_parquet(tmp_path / "u.parquet")
-    result = audit(tmp_path / "p.parquet", tmp_path / "u.parquet", "group")
-    params = mlflow.get_run(log_audit(result)).data.params
-    assert params["fairrec.sha256.users"] == result.summary.inputs["users"].sha256
-    assert len(params["fairrec.sha256.predictions"]) == 64
-
-
 def test_rows_of_users_are_logged_only_when_asked_for_and_paths_never(mlflow):
     asked = artifacts(mlflow, log_audit(worse_off(), per_user=True))
     assert "per_user.parquet" in asked and "run.json" not in asked

@@ -61,7 +61,7 @@ OF_ALL = {
     "Finding": {"n_folded"},
     "Adjustment": {"n_strata", "n_not_comparable"},
     "AdjustedCovariate": {"n_values"},
-    "Hidden": {"min_shown", "n_groups", "n_findings", "n_values"},
+    "Hidden": {"min_shown", "n_groups"},
     "HistoryPoint": {"users"},
     "MetricResult": {
         *("n_compared", "n_defined", "n_undefined", "n_groups"),
@@ -331,7 +331,7 @@ def test_every_kind_of_count_is_hidden():
     assert metric.undecided == ()
     assert [one.value for one in shown.missing[0].findings] == [0.3]
     # its last step is the gap
-    assert metric.is_gap_hidden and shown.search.metrics["quality"].history == ()
+    assert metric.gap is None and shown.search.metrics["quality"].history == ()
     # and is printed
     text = to_markdown(build_view(shown)) + page_html(shown, groups)
     assert "few of 594 users in smaller ones" in text
@@ -383,7 +383,7 @@ def test_a_gap_with_a_hidden_end_is_hidden():
     shown = result.shown(LIMIT)
     found = shown.metric("quality")
     assert result.metric("quality").disadvantaged.support < LIMIT
-    assert (found.gap, found.chance, found.advantaged, found.is_gap_hidden) == (None,) * 3 + (True,)
+    assert (found.gap, found.chance, found.advantaged) == (None,) * 3
     with pytest.raises(InputError, match="no gap, as fewer than two intersections"):
         shown.gap("quality")
 

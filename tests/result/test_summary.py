@@ -32,7 +32,7 @@ def test_groups_and_users_below_the_support_are_counted():
     # of the values x, y, p and q are large enough, z is not; of pairs only x with p and with q
     depths = {size: (one.n_groups, one.n_groups_below) for size, one in found.by_depth.items()}
     assert depths == {"1": (4, 1), "2": (2, 3)}
-    assert (found.n_full_possible, found.n_full_observed, found.n_full) == ("6", 5, 2)
+    assert (found.n_full_observed, found.n_full) == (5, 2)
     assert found.n_users_below == 3
 
 

@@ -106,10 +106,6 @@ class MetricResult(Part):
     gap: float | None = Field(
         description="between intersections of all attributes; null where none is eligible"
     )
-    is_gap_hidden: bool = Field(
-        default=False,
-        description="gap, its ends and the null distribution are null because an end is hidden",
-    )
     advantaged: GroupValue | None = Field(description="null where no two of them differ")
     disadvantaged: GroupValue | None
     most_advantaged: tuple[GroupValue, ...] = Field(

@@ -59,19 +59,10 @@ def without_small(
     metrics = {
         name: rule.without_hidden_causes(name, result) for name, result in changed.metrics.items()
     }
-    about = Hidden(
-        min_shown=min_shown,
-        n_groups=hidden.select(attributes).n_unique() + (before.n_groups if before else 0),
-        n_findings=_count_findings(summary)
-        - _count_findings(changed)
-        + (before.n_findings if before else 0),
-        n_values=_count_values(summary)
-        - _count_values(changed)
-        + (before.n_values if before else 0),
-    )
+    n_groups = hidden.select(attributes).n_unique() + (before.n_groups if before else 0)
     search = {
         # the last step of the history is the gap
-        name: _with(one, history=()) if metrics[name].is_gap_hidden else one
+        name: _with(one, history=()) if metrics[name].gap is None else one
         for name, one in changed.search.metrics.items()
     }
     notes = [rule.redact(note, summary.unit) for note in summary.warnings if _NOTE not in note]
@@ -82,8 +73,12 @@ def without_small(
         confounders=tuple(
             one for one in changed.confounders if not rule.is_hidden(one.metric, one.group)
         ),
-        warnings=(*notes, _describe(about, summary.unit)),
-        hidden=about,
+        warnings=(
+            *notes,
+            f"{n_groups:,} groups of fewer than {min_shown:,} {summary.unit.many} {_NOTE}; "
+            "verdicts and numbers of groups are those of the whole audit",
+        ),
+        hidden=Hidden(min_shown=min_shown, n_groups=n_groups),
     )
     return changed, _without_few_unknown(groups.filter(is_shown), min_shown)
 
@@ -108,23 +103,6 @@ def _without_few_unknown(groups: pl.DataFrame, min_shown: int) -> pl.DataFrame:
         return groups
     is_shown = ~pl.col(BOUNDED[2]).is_between(1, min_shown - 1)
     return groups.with_columns(pl.when(is_shown).then(name) for name in BOUNDED)
-
-
-def _count_findings(summary: AuditSummary) -> int:
-    return sum(len(result.findings) for result in summary.metrics.values())
-
-
-def _count_values(summary: AuditSummary) -> int:
-    return sum(len({**one.values, **one.small_values}) for one in summary.attributes.values())
-
-
-def _describe(about: Hidden, unit: Unit) -> str:
-    groups = f"{about.n_groups:,} group{'s' if about.n_groups != 1 else ''}"
-    findings = f"{about.n_findings:,} finding{'s' if about.n_findings != 1 else ''}"
-    return (
-        f"groups of fewer than {about.min_shown:,} {unit.many} {_NOTE}: {groups}, {findings} "
-        "among them; verdicts and numbers of groups are those of the whole audit"
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +178,7 @@ class _Rule:
         changed: dict[str, Any] = {}
         ends = ("advantaged", "disadvantaged")
         if any(getattr(result, end) is not None and shown[end] is None for end in ends):
-            changed |= dict.fromkeys(("gap", "chance", *ends)) | {"is_gap_hidden": True}
+            changed |= dict.fromkeys(("gap", "chance", *ends))
         if (verdict := shown["verdict"]) is not None:
             ruled_out = verdict.ruled_out_from
             # what holds from some size on holds from a larger one on

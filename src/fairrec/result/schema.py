@@ -147,7 +147,6 @@ class Coverage(Part):
     )
     min_users: int
     by_depth: dict[str, DepthCoverage]
-    n_full_possible: str = Field(description="product of the value counts, as digits")
     n_full_observed: int
     n_full: int
     n_users_below: int | None = Field(
@@ -191,8 +190,6 @@ class Hidden(Part):
 
     min_shown: int = Field(description="groups and values of fewer users are not shown")
     n_groups: int = Field(description="groups that are hidden in a metric or more")
-    n_findings: int = Field(description="findings that are hidden, in all metrics")
-    n_values: int = Field(description="values of attributes that are hidden")
 
 
 class AuditSummary(ResultFile):

@@ -62,7 +62,6 @@ def coverage(grouping: Grouping, min_support: float | None) -> Coverage:
             str(size): DepthCoverage(n_groups=int((depth == size).sum()), n_groups_below=below)
             for size, below in sorted(lattice.n_below.items())
         },
-        n_full_possible=str(grouping.n_combinations),
         n_full_observed=len(cells),
         n_full=int((~is_small).sum()),
         n_users_below=int(cells.n_users[is_small].sum()),
