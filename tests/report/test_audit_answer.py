@@ -84,7 +84,7 @@ def test_nothing_found_does_not_show_that_groups_are_equal():
         "No significant difference among 8 groups; this does not show they are equal."
     )
     assert re.match(
-        r"80% power to detect a difference of 0\.0\d+ in a in a group of", found.about[0]
+        r"80% power to detect a harm of 0\.\d+ in a group of \d+, 0\.0\d+ in", found.about[0]
     )
     assert found.sentences[0].startswith("Ruled out: no group of ")
     least = result.group_table.filter(metric="a").sort("shrunken_difference").row(0, named=True)

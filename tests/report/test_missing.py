@@ -14,6 +14,8 @@ from fairrec.report.missing import (
     unknown_lines,
     why_inconclusive,
 )
+from fairrec.report.view import build_view
+from fairrec.report.words import percent, signed
 from fairrec.result.schema import AuditSummary
 from tests.builders import one_each
 from tests.grouped_options import group_options
@@ -130,3 +132,27 @@ def test_the_bounds_of_a_group_hold_whatever_is_unknown():
         "Unknown attributes: 40 users may belong to it too; its unadjusted difference lies within "
         "−0.0900 to +0.0200."
     )
+
+
+def test_what_is_within_tolerance_names_the_worst_case_of_unknown_attributes():
+    rng = np.random.default_rng(7)
+    gender = rng.choice(np.array(["F", "M", None], dtype=object), 4000, p=[0.05, 0.85, 0.1])
+    values = 0.5 + 0.1 * rng.normal(size=4000)
+    table = pl.DataFrame({"user_id": range(4000), "gender": pl.Series(gender, dtype=pl.String)})
+    result = fairrec.audit(
+        values=table.with_columns(hits=values),
+        by="gender",
+        tables=fairrec.Tables(better="hits=higher"),
+        tolerance="hits=0.035",
+        statistics=fairrec.Statistics(permutations=199),
+    )
+    worst = result.metrics["hits"].verdict.at_worst
+    assert worst.group == {"gender": "F"} and worst.at_worst < -0.035
+    condition = (
+        f"if the {percent(worst.n_unknown / 4000)} of users of unknown attributes are like the "
+        f"others (at worst gender=F {signed(worst.at_worst)})"
+    )
+    view = build_view(result.summary)
+    assert view.verdicts[0].qualified_status == f"within tolerance, {condition}"
+    assert f"within it {condition}, " in view.verdicts[0].ruled_out
+    assert f"is within tolerance, {condition}; " in view.answer.headline

@@ -29,7 +29,7 @@ from fairrec.report.group_rows import (
     single_attribute_groups,
 )
 from fairrec.report.metric_words import (
-    USUAL_SIZE,
+    describe_power,
     end_words,
     exact_instead,
     is_sampled,
@@ -241,7 +241,7 @@ def _of_none(summary: AuditSummary, verdicts: tuple[Verdict, ...]) -> tuple[str,
         return f"Inconclusive in {verdict.metric}: {why.rstrip('.')}", detail
     return (
         f"No significant difference among {n_groups}; this does not show they are equal.",
-        _power(summary),
+        describe_power(summary.metrics[by_importance(summary)[0]], summary),
     )
 
 
@@ -255,19 +255,6 @@ def _why_untested(summary: AuditSummary) -> str:
         f"{plural(summary.permutations, 'permutation')} cannot give a p-value of "
         f"{summary.alpha:g}: {more} or more can (1/alpha - 1)"
     )
-
-
-def _power(summary: AuditSummary) -> str:
-    """The power of the audit in the metric that comes first, in groups of a usual size."""
-    for name in by_importance(summary):
-        detectable = summary.metrics[name].detectable
-        if detectable:
-            at = min(detectable, key=lambda one: abs(one.support - USUAL_SIZE))
-            return (
-                f"80% power to detect a difference of {number(at.difference)} in {plain(name)} in "
-                f"a group of {summary.unit.count(at.support)}"
-            )
-    return ""
 
 
 def _largest_harm(groups: pl.DataFrame, metric: str, summary: AuditSummary) -> str:

@@ -94,17 +94,6 @@ def _confounded(found: list[Confounder], command: str) -> str:
     )
 
 
-def explained_lines(summary: AuditSummary) -> tuple[str, ...]:
-    """Each finding unadjusted and adjusted, and the groups that are findings unadjusted only."""
-    lines = [
-        f"{plain(name)}, {group_label(finding.group)}: {explained(finding, summary)}"
-        for name, result in summary.metrics.items()
-        for finding in result.findings[:SHOWN]
-        if summary.adjustment is not None
-    ]
-    return (*lines, *no_longer_lines(summary))
-
-
 def no_longer_lines(summary: AuditSummary) -> tuple[str, ...]:
     """The groups that differ significantly, and not among users with equal covariates."""
     given = summary.adjustment

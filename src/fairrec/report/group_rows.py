@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 import polars as pl
@@ -30,8 +29,6 @@ from fairrec.result.tables import row_group
 
 MOST_VALUES = 8
 """Values of an attribute that are printed as rows; of more, those that are significant."""
-LEAST_SERVED = 5
-"""Values of an attribute with many that are rows where no group would be one."""
 
 
 class GroupNumbers(NamedTuple):
@@ -108,20 +105,11 @@ def group_numbers(
         return Row(label, cells, served)
 
     blocks = []
-    # where no group would have a row, those served least have
-    none_shown = not deeper and not any(
-        len(ones) <= MOST_VALUES or any(served_direction(one, result) for one in ones)
-        for ones in single.values()
-    )
     for name, ones in single.items():
         rows = tuple(row(one, shown(one.group[name])) for one in ones)
         block = Block(plain(name), rows, _in_short(name, ones, result, summary, digits))
-        if none_shown and rows:
-            least = tuple(row(one, shown(one.group[name])) for one in served_least(ones, result))
-            block = replace(block.shorten(), rows=least)
-        elif len(rows) > MOST_VALUES or not rows:
-            block = block.shorten()
-        blocks.append(block)
+        is_short = len(rows) > MOST_VALUES or not rows
+        blocks.append(block.shorten() if is_short else block)
     n_deeper = result.n_groups - sum(map(len, single.values()))
     if deeper:
         rows = tuple(row(one, group_label(one.group)) for one in deeper)
@@ -135,13 +123,6 @@ def group_numbers(
     interval = f"{confidence(summary.alpha)} interval (all)"
     columns = (plain(metric), summary.unit.many, "value", difference, interval, "verdict")
     return AnswerTable(columns, (False, *(True,) * 4, False), tuple(blocks))
-
-
-def served_least(ones: Sequence[GroupNumbers], result: MetricResult) -> list[GroupNumbers]:
-    """The groups of an attribute to look at first where none is significant, worst first."""
-    known = [one for one in ones if one.difference is not None]
-    known.sort(key=lambda one: -harm(one.difference or 0.0, result.higher_is_better))
-    return known[:LEAST_SERVED]
 
 
 def _deeper_findings(

@@ -144,6 +144,19 @@ def beside_chance(chance: Chance) -> str:
     )
 
 
+def describe_power(result: MetricResult, summary: AuditSummary) -> str:
+    """The differences that would be detected, by size of group; empty where it is not known."""
+    # it depends on who shares a group's covariates, or on the items
+    if summary.adjustment is not None or not summary.unit.is_users or not result.is_conclusive:
+        return ""
+    if not result.detectable:
+        return "The groups are too small to detect any possible difference with 80% power."
+    sizes = ", ".join(
+        f"{number(one.difference)} in a group of {one.support:,}" for one in result.detectable
+    )
+    return f"80% power to detect a {harm_word(result)} of {sizes}."
+
+
 USUAL_SIZE = 100
 """Users of a group from which on something can usually be ruled out."""
 

@@ -18,10 +18,10 @@ from fairrec.report.findings import (
     users_known,
 )
 from fairrec.report.metric_words import (
+    describe_power,
     describe_ruled_out,
     end_words,
     gap_words,
-    harm_word,
     is_worse,
     scored,
 )
@@ -110,7 +110,7 @@ def build_verdict(name: str, result: MetricResult, summary: AuditSummary) -> Ver
         undecided,
         _remedy(name, status, result, summary),
         "" if result.is_constant else gap_words(name, result, summary),
-        _power(status, result, summary),
+        describe_power(result, summary) if status == "inconclusive" else "",
         "" if gini is None else f"Gini index among {summary.unit.many}: {number(gini)}.",
     )
     return Verdict(
@@ -175,20 +175,17 @@ def _findings(
     """How many groups are significantly worse, or better, and the first of them."""
     if not found:
         return f"No group is significantly {word} ({tested})."
-    verdict, beyond = result.verdict, ""
-    n_all = {"better": verdict.n_better} if verdict else {}
-    if verdict is not None and word != "better":
-        n_all[word] = verdict.n_worse + verdict.n_worse_beyond_tolerance
-        if verdict.tolerance is not None:
-            n = sum((one.outcome or "").endswith("beyond tolerance") for one in found)
-            beyond = f", {n} of them beyond the tolerance of {number(verdict.tolerance)}"
-    n_more = n_all.get(word, 0) - len(found)
+    verdict, n_all = result.verdict, len(found)
+    if verdict is not None:
+        n_worse = verdict.n_worse + verdict.n_worse_beyond_tolerance
+        n_all = verdict.n_better if word == "better" else n_worse
+    n_more = n_all - len(found)
     more = f"{n_more:,} more overlap these or are not listed" if n_more > 0 else ""
     beside = "; ".join(filter(None, (tested, more)))
     are = "group is" if len(found) == 1 else "groups are"
     largest = max(found, key=lambda one: abs(one.difference))
     return (
-        f"{len(found)} {are} significantly {word}{f' ({beside})' if beside else ''}{beyond}. "
+        f"{len(found)} {are} significantly {word}{f' ({beside})' if beside else ''}. "
         f"Largest difference: {_named(largest, summary)}."
     )
 
@@ -204,32 +201,18 @@ def _named(finding: Finding, summary: AuditSummary) -> str:
 
 
 def _ruled_out(status: Status, result: MetricResult, summary: AuditSummary) -> str:
-    """Groups within the tolerance, and the certificate."""
+    """Groups beside the tolerance, and the certificate."""
     verdict = result.verdict
     if verdict is None or status in ("not tested", *SAME):
         return ""
-    parts = [describe_ruled_out(result, summary)]
-    if verdict.tolerance is not None and result.is_conclusive:
-        from_ = verdict.ruled_out_from
-        rest = f"; from {scored(summary).count(from_)} on none is open" if from_ else ""
-        condition = if_like_others(result, summary)
-        within = plural(verdict.n_within_tolerance, "group")
-        parts.insert(
-            0,
-            f"Within the tolerance of {number(verdict.tolerance)}: {within}"
-            f"{', ' * bool(condition)}{condition}; open: {verdict.n_inconclusive:,}{rest}.",
-        )
-    return " ".join(parts)
-
-
-def _power(status: Status, result: MetricResult, summary: AuditSummary) -> str:
-    # power depends on who shares a group's covariates, or on the items
-    is_known = summary.adjustment is None and summary.unit.is_users and result.is_conclusive
-    if status != "inconclusive" or not is_known:
-        return ""
-    if not result.detectable:
-        return "The groups are too small to detect any possible difference with 80% power."
-    sizes = ", ".join(
-        f"{number(one.difference)} in a group of {one.support:,}" for one in result.detectable
+    certificate = describe_ruled_out(result, summary)
+    if verdict.tolerance is None or not result.is_conclusive:
+        return certificate
+    condition = if_like_others(result, summary)
+    from_ = verdict.ruled_out_from
+    rest = f"; from {scored(summary).count(from_)} on none is open" if from_ else ""
+    return (
+        f"Tolerance of {number(verdict.tolerance)}: {verdict.n_worse_beyond_tolerance:,} groups "
+        f"beyond it, {verdict.n_within_tolerance:,} within it{' ' * bool(condition)}{condition}, "
+        f"{verdict.n_inconclusive:,} open{rest}. {certificate}"
     )
-    return f"80% power to detect a {harm_word(result)} of {sizes}."

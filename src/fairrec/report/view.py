@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -10,14 +9,13 @@ import polars as pl
 
 from fairrec.core.errors import listed, plain
 from fairrec.inputs.notes import CHECK_FIRST
-from fairrec.inputs.users import multivalued_column
 from fairrec.report.answer import Answer, Note
 from fairrec.report.audit_answer import audit_answer
 from fairrec.report.covariates import (
     compared_with,
     covariate_lines,
     difference_name,
-    explained_lines,
+    no_longer_lines,
 )
 from fairrec.report.findings import (
     format_difference,
@@ -89,10 +87,11 @@ def build_view(
     notes = tuple(_notes(summary))
     names = (plain(summary.title, LONGEST_NAME), about_model(summary))
     settings = settings_line(summary)
+    answer = audit_answer(summary, verdicts, notes, groups, folder, is_saved=is_saved)
     return ReportView(
-        title=_title(summary),
+        title=answer.about[-1],
         called=" · ".join(filter(None, (*names, plain(summary.author, LONGEST_NAME)))),
-        answer=audit_answer(summary, verdicts, notes, groups, folder, is_saved=is_saved),
+        answer=answer,
         verdicts=verdicts,
         findings=_findings(summary),
         ratios=ratio_table(summary),
@@ -112,7 +111,7 @@ def _notes(summary: AuditSummary) -> Iterator[Note]:
         "plan": plan_lines(summary),
         "check": [one.removeprefix(CHECK_FIRST) for one in warnings if one.startswith(CHECK_FIRST)],
         "missing": missing_lines(summary),
-        "adjusted": explained_lines(summary),
+        "adjusted": no_longer_lines(summary),
         "covariates": covariate_lines(summary),
         "search": _search(summary)[:1],
         "catalogue": catalogue_lines(summary)[:1],
@@ -130,19 +129,6 @@ def about_model(summary: AuditSummary) -> str:
         return ""
     name, version = plain(model.name, LONGEST_NAME), plain(model.version, LONGEST_NAME)
     return "@".join(filter(None, (name, version)))
-
-
-def _title(summary: AuditSummary) -> str:
-    """What was audited, and by which attributes; those of the values of one column together."""
-    columns = Counter(
-        multivalued_column(name, about.values) or name for name, about in summary.attributes.items()
-    )
-    names = [plain(name) + (f" ({n} values)" if n > 1 else "") for name, n in columns.items()]
-    scored = f" ({summary.search.users_scored:,} of them scored)" if is_sampled(summary) else ""
-    items = ""
-    if summary.measured_by not in ("values", None):
-        items = f"{plural(summary.n_candidates, summary.measured_by.removesuffix('s'))}, "
-    return f"{summary.unit.count(summary.n_users)}{scored}, {items}groups by {', '.join(names)}"
 
 
 def _findings(summary: AuditSummary) -> TableView:
