@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fairrec.core.audited_entity import EndWords
-from fairrec.core.errors import plain
 from fairrec.inputs.users import Value
 from fairrec.report.answer import Served
 from fairrec.report.metric_words import is_worse, p_adjusted
@@ -79,20 +78,6 @@ def describe_undecided(result: MetricResult, summary: AuditSummary) -> str:
 
 SERVED: tuple[Served, ...] = ("worse", "differs", "better")
 """In the order in which they are reported."""
-SIGNS: dict[Served, str] = {"worse": "▼", "better": "▲", "differs": "◆"}
-
-
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """A metric in which a group differs significantly."""
-
-    metric: str
-    served: Served
-
-    @property
-    def sign(self) -> str:
-        """Which way, in one character."""
-        return SIGNS[self.served]
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,14 +114,6 @@ def found_groups(summary: AuditSummary) -> list[FoundGroup]:
         served = service_direction(first, summary.metrics[name])
         groups.append(FoundGroup(first.group, served, tuple(findings)))
     return sorted(groups, key=lambda group: _urgency(*group.first, summary))
-
-
-def finding_marks(group: FoundGroup, summary: AuditSummary) -> tuple[Mark, ...]:
-    """All metrics in which a group differs, the most important first."""
-    return tuple(
-        Mark(plain(name), service_direction(finding, summary.metrics[name]))
-        for name, finding in group.findings
-    )
 
 
 def _urgency(name: str, finding: Finding, summary: AuditSummary) -> tuple[int, bool, int, float]:

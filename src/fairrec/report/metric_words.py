@@ -112,36 +112,29 @@ def mean_over(result: MetricResult, summary: AuditSummary) -> str:
 
 
 def gap_words(name: str, result: MetricResult, summary: AuditSummary) -> str:
-    """The gap of a metric and its ends, and how much larger it may be than a search found."""
+    """The gap, its ends and null distribution, and how much larger it may be after a search."""
     if result.gap is None or not result.most_advantaged or not result.most_disadvantaged:
         return ""
-    ends = [
-        group_label(one[0].group) for one in (result.most_advantaged, result.most_disadvantaged)
-    ]
+    best, worst = result.most_advantaged[0].group, result.most_disadvantaged[0].group
     low, high = end_names(result)
     parts = [
-        f"Gap between the {high} and the {low} intersection of all attributes, {ends[0]} and "
-        f"{ends[1]}: {number(result.gap)}"
+        f"Gap between the {high} and the {low} intersection of all attributes, "
+        f"{group_label(best)} and {group_label(worst)}: {number(result.gap)}"
     ]
-    if result.chance is not None and summary.adjustment is not None:
-        # its null distribution is within strata, the gap itself is not
-        parts.append(f"unadjusted; {format_gap_p_value(result.chance)} adjusted, by itself")
-    elif result.chance is not None:
-        parts.append(beside_chance(result.chance))
+    if result.chance is not None:
+        p = f"{format_gap_p_value(result.chance)} for the standardised gap by itself"
+        null = (
+            f"under the null hypothesis it has a mean of {number(result.chance.mean)} and a 95% "
+            f"quantile of {number(result.chance.q95)} ({p})"
+        )
+        # the null distribution is within strata, the gap is not
+        parts.append(null if summary.adjustment is None else f"unadjusted; adjusted {p}")
     searched = summary.search.metrics.get(name)
     bound = None if searched is None else searched.may_be_larger_by
     if summary.search.n_not_fully_scored and bound is not None:
         sure = f"{summary.search.confidence:.0%} confidence"
         parts.append(f"the exact gap is at most {rounded_up(result.gap + bound)} ({sure})")
     return f"{'; '.join(parts)}."
-
-
-def beside_chance(chance: Chance) -> str:
-    """The null distribution of a gap, and the p-value of the standardised gap by itself."""
-    return (
-        f"under the null hypothesis it has a mean of {number(chance.mean)} and a 95% quantile of "
-        f"{number(chance.q95)} ({format_gap_p_value(chance)} for the standardised gap by itself)"
-    )
 
 
 def describe_power(result: MetricResult, summary: AuditSummary) -> str:

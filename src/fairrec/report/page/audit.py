@@ -59,6 +59,7 @@ from fairrec.report.words import (
     numbers,
     percent,
     plural,
+    rounded_up,
     signed_with_interval,
 )
 from fairrec.result.folder import AuditRun
@@ -318,7 +319,7 @@ def _ruled_out(groups: PageGroups) -> Section | None:
             columns=(f"{scored(summary).many}, at least", f"largest {harm_word(result)}", "groups"),
             numeric=(True, True, True),
             rows=tuple(
-                (f"{step.support:,}", number(step.harm), f"{step.n_groups:,}")
+                (f"{step.support:,}", rounded_up(step.harm), f"{step.n_groups:,}")
                 for step in verdict.certificate
             ),
         )

@@ -11,7 +11,6 @@ from fairrec.report.answer import Served
 from fairrec.report.audit_answer import headline_metric
 from fairrec.report.covariates import difference_name
 from fairrec.report.group_rows import (
-    LEAST_SERVED,
     MOST_VALUES,
     describe_outcome,
     served_direction,
@@ -154,7 +153,7 @@ def audit_dots(groups: PageGroups) -> tuple[DotPlot, ...]:
     deeper = [groups.key(one.group) for one in groups.found if len(one.group) > 1]
     is_folded |= {key: at >= DEEPER_SHOWN for at, key in enumerate(deeper[:MOST_DEEPER])}
     if all(is_folded.values()):
-        is_folded |= dict.fromkeys([*is_folded][:LEAST_SERVED], False)
+        is_folded |= dict.fromkeys([*is_folded][:DEEPER_SHOWN], False)
     plots = [_plot(name, is_folded, groups) for name in metrics]
     return tuple(plot for plot in plots if plot.rows)
 
