@@ -1,21 +1,15 @@
 """Estimates of groups and of their differences from all others, with confidence intervals.
 
-A value between two bounds has a score interval: all means from which the observed one is no
-further than the cut-off, each with the variance it would have (Wilson 1927; for metrics that are
-no rates with the group's dispersion). Differences combine the intervals of both sides
-(Newcombe 1998). Metrics without bounds have Welch's interval. Where no value is negative, as with
-times and amounts of money, the upper end is the higher one of that and of a score interval whose
-variance grows with the mean: a group that saw none of the rare large values lacks them in its mean
-and in its variance. The cut-offs are those of a normal variable, put on Student's scale by the
-degrees of freedom of the spread; one pair serves one group at a time, the pairs of `simultaneous`
-all of them at once.
+A value between two bounds has a score interval (Wilson 1927; for metrics that are no rates with the
+group's dispersion), and differences combine those of both sides (Newcombe 1998). Metrics without
+bounds have Welch's interval. Where no value is negative, the upper end is the higher one of that
+and of a score interval whose variance grows with the mean: a group without any of the rare large
+values lacks them in its mean and in its variance. Cut-offs are those of a normal variable, on
+Student's scale.
 
-Of many groups the one that stands out most is partly there by luck. Most true differences of a
-metric are taken to be drawn from one normal distribution around 0, whose width is estimated from
-all groups (empirical Bayes; DerSimonian and Laird 1986). A few may be of any size: a difference
-that the others do not explain is believed where it is far beyond what the largest of so many would
-be by chance. So where hardly any group differs, differences shrink to almost nothing, and yet a
-single group that stands out far keeps its own.
+Of many groups the most extreme one is partly so by chance. Most true differences are taken to come
+from one normal distribution around 0, whose width is estimated from all groups (empirical Bayes;
+DerSimonian and Laird 1986). A difference far beyond the largest that is expected keeps its size.
 """
 
 from __future__ import annotations
@@ -60,12 +54,7 @@ class CutOffs(NamedTuple):
 
 
 class Side(NamedTuple):
-    """A group, or all others; (n_metrics, n_groups) each.
-
-    Parameters
-    ----------
-    weight : what multiplies the variance of a value in that of a difference; 1/n in one stratum
-    """
+    """A group, or all others; (n_metrics, n_groups) each; the weight as in `Weights`."""
 
     n: FloatArray
     value: FloatArray
@@ -74,12 +63,7 @@ class Side(NamedTuple):
 
 
 class Intervals:
-    """Intervals of all groups, at any cut-off.
-
-    Parameters
-    ----------
-    own : the spread of groups, where it is not the one that they show by themselves
-    """
+    """Intervals of all groups at any cut-off, by their spread or a given one."""
 
     def __init__(self, moments: Moments, own: Spread | None = None) -> None:
         weights, within = moments.weights, moments.within
@@ -91,7 +75,7 @@ class Intervals:
         else:
             mean, bounds = within.mean, within.bounds
             values = within.own.value, within.others.value
-            # users of one stratum who would tell as much
+            # as many users in one stratum would have the same error
             with np.errstate(divide="ignore"):
                 sizes = 1 / weights.own, 1 / weights.others
         self._bounds = bounds[:, None, :]
@@ -106,7 +90,7 @@ class Intervals:
     def _over_mean(
         self, spread: Spread, n: FloatArray, value: FloatArray, mean: FloatArray
     ) -> Spread:
-        """The same with a dispersion where values have a lowest one only: variance over mean."""
+        """The spread with a dispersion of half-bounded values: variance over mean."""
         low = self._bounds[..., 0]
         with np.errstate(invalid="ignore", divide="ignore"):
             above = (np.maximum(n - 1, 0.0) * (value - low) + PRIOR_USERS * (mean - low)) / (
@@ -117,16 +101,16 @@ class Intervals:
         return spread._replace(dispersion=np.where(is_half, dispersion, spread.dispersion))
 
     def of_values(self, cut_offs: CutOffs) -> Interval:
-        """Of the means of groups."""
+        """Intervals of the means of groups."""
         return _value_interval(self._own, self._bounds, cut_offs)
 
     def of_differences(self, cut_offs: CutOffs, extremes: FloatArray | None = None) -> Interval:
-        """Of the differences between groups and all others.
+        """Intervals of the differences between groups and all others.
 
         Parameters
         ----------
-        extremes : (n_metrics, 2), lowest and highest value of users of whom a group may have some
-            although none was seen; NaN where that is not to be reckoned with
+        extremes : (n_metrics, 2), lowest and highest value that users of a group may have although
+            none was seen; NaN to ignore
         """
         found = difference_interval(
             self._own, self._others, self._difference, self._bounds, cut_offs
@@ -137,13 +121,7 @@ class Intervals:
         return widen_for_unseen(found, own.n, own.value, difference, extremes[:, None, :], cut_offs)
 
     def cut_offs_at_zero(self, where: BoolArray, extremes: FloatArray) -> FloatArray:
-        """(n,), the cut-offs at which intervals of some differences reach 0, signed as these.
-
-        Parameters
-        ----------
-        where : (n_metrics, n_groups)
-        extremes : as of `of_differences`
-        """
+        """(n,), the cut-offs at which intervals of some differences reach 0, signed as these."""
         own, others = (
             Side(
                 side.n[where],
@@ -183,12 +161,7 @@ def is_half_bounded(bounds: FloatArray) -> BoolArray:
 def difference_interval(
     own: Side, others: Side, difference: FloatArray, bounds: FloatArray, cut_offs: CutOffs
 ) -> Interval:
-    """Of the difference between two sides.
-
-    Parameters
-    ----------
-    bounds : (..., 2), lowest and highest value of the metric
-    """
+    """The interval of the difference between two sides of a metric with these bounds."""
     own_ends = _value_interval(own, bounds, cut_offs)
     # a difference is too high where the others are too low
     others_ends = _value_interval(others, bounds, CutOffs(cut_offs.down, cut_offs.up))
@@ -225,7 +198,7 @@ def _value_interval(side: Side, bounds: FloatArray, cut_offs: CutOffs) -> Interv
         )
         return Interval(
             np.where(is_bounded, scored.low, np.where(is_half, np.fmax(low, lowest), low)),
-            # a few large values may be missing from a mean, and from the variance as well
+            # rare large values may be missing from a mean, and from the variance as well
             np.where(is_bounded, scored.high, np.where(is_half, np.fmax(high, scored.high), high)),
         )
 
@@ -238,15 +211,14 @@ def widen_for_unseen(
     extremes: FloatArray,
     cut_offs: CutOffs,
 ) -> Interval:
-    """The same, or wider where a share of users with extreme values may not have been seen.
+    """The interval, wider where users with extreme values may be missing by chance.
 
-    If one user in twenty gets nothing at all, a group of sixty shows none of them once in twenty
-    times, and neither its mean nor its spread tells. The share is the largest of which a group
-    has none as rarely as a normal score is beyond the cut-off.
+    If one user in twenty gets nothing, a group of sixty has none of them once in twenty times, and
+    neither its mean nor its spread shows it. The share of such users is the largest of which a
+    group has none as rarely as a normal score is beyond the cut-off.
 
     Parameters
     ----------
-    n, value : users of each group and the mean of what may be extreme
     extremes : (..., 2), as of `Intervals.of_differences`
     """
     low, high = (1 - np.exp(log_ndtr(-cut_off) / np.maximum(n, 1.0)) for cut_off in cut_offs)
@@ -257,15 +229,12 @@ def widen_for_unseen(
 
 
 def score_interval(mean: FloatArray, squares: FloatArray, most: FloatArray | float) -> Interval:
-    """The means from which the observed one is as many standard errors away as the cut-off.
-
-    Wilson's interval, where the variance of a value is `spread * mean * (1 - mean / most)`.
+    """Wilson's interval, where the variance of a value is `spread * mean * (1 - mean / most)`.
 
     Parameters
     ----------
-    mean : above the lowest value there can be
+    mean, most : above the lowest possible value; `most`, the largest one, may be infinite
     squares : spread times the square of the cut-off, over the number of users
-    most : the largest value there can be, above the lowest; may be infinite
     """
     with np.errstate(invalid="ignore", divide="ignore"):
         centre = mean + squares / 2
@@ -278,21 +247,16 @@ def score_interval(mean: FloatArray, squares: FloatArray, most: FloatArray | flo
 
 
 EXPECTED = 0.03
-"""How many of all groups are expected to be unlike the others, before they are seen.
+"""Prior number of groups that are unlike the others.
 
-Chosen among four values, with 200 groups: at 0.3 what is found among small true differences is left
-1.6 times too large, at 0.03 1.3 times; the price is that a lone true difference of 4, 5 and 7
-standard errors is said to be 0.5, 0.7 and 0.96 of its size.
+Chosen among four values, with 200 groups: at 0.3 findings among small true differences are left 1.6
+times too large, at 0.03 1.3 times; the price is that a lone true difference of 4, 5 and 7 standard
+errors is shrunken to 0.5, 0.7 and 0.96 of its size.
 """
 
 
 def kept_shares(difference: FloatArray, error: FloatArray) -> FloatArray:
-    """(n_groups,), the share of each difference to keep; 0 where it or its error is unknown.
-
-    Parameters
-    ----------
-    difference, error : (n_groups,), observed differences and their standard errors
-    """
+    """(n_groups,), the share of each difference to keep; 0 where it or its error is unknown."""
     kept = np.zeros(len(difference))
     is_known = np.isfinite(difference) & np.isfinite(error) & (error > 0)
     if not is_known.any():
@@ -300,7 +264,7 @@ def kept_shares(difference: FloatArray, error: FloatArray) -> FloatArray:
     d, within = difference[is_known], error[is_known] ** 2
     among = _variance_among(d, within)
     usual = among + within
-    # by how much the differences of groups unlike the others would have to vary for this one
+    # the variance among unlike groups that fits this difference best
     unlike = np.maximum(d**2 - usual, 0.0)
     log_odds = (
         np.log(EXPECTED / len(d))
@@ -362,10 +326,9 @@ def estimate(
 
     Parameters
     ----------
-    cut_offs : of simultaneous intervals; None where there are none
+    cut_offs, extremes : of simultaneous intervals
     raw : the moments without strata
-    extremes : as of `Intervals.of_differences`, for those that hold for all groups at once
-    own : spread of groups in the intervals of differences, where it is guarded
+    own : spread of groups in the intervals of differences
     """
     raw = raw or moments
     one = np.full((1, 1), ndtri(1 - alpha / 2))
@@ -392,12 +355,7 @@ def estimate(
 
 
 def shrink(found: Estimates, raw: Moments, error: FloatArray) -> Estimates:
-    """The same, shrunken by how far differences may be off.
-
-    Parameters
-    ----------
-    error : (n_metrics, n_groups), standard errors of the differences
-    """
+    """The estimates, shrunken by the standard errors of the differences."""
     kept = np.array([kept_shares(*row) for row in zip(found.difference, error, strict=True)])
     kept = kept.reshape(error.shape)
     return replace(
@@ -414,7 +372,7 @@ def _possible(interval: Interval, raw: Moments) -> Interval:
 
 
 def _error_among(moments: Moments) -> FloatArray:
-    """(n_metrics, n_groups), the error by which each group stands out among all."""
+    """(n_metrics, n_groups), the standard error behind the smaller score of each group."""
     larger = np.abs(compute_scores(moments).smaller)
     difference = np.abs(np.nan_to_num(moments.difference))
     error: FloatArray = moments.chance_error.copy()

@@ -1,15 +1,11 @@
 """Null distributions in columns: each metric, tail and depth has one of its own.
 
-With one null distribution for all scores, the metric, tail and size of group with the longest tail
-would set the critical value of all others, and a second metric could hide what the first one shows.
-So scores fall into columns. A score counts by its p-value in its own column over the column's share
-of the significance level, and what is adjusted for is how often a draw has as small a value in any
-column (a weighted minP, Westfall and Young 1993). Interval cut-offs have a column for each size
-class besides, each exceeded as often as its share says (Beran 1988).
-
-Where a column has a share of one in a hundred, the largest of 1,000 draws would decide. So beyond
-its top tenth the p-value of a column is an exponential fit to the squared scores of all draws, the
-observed one included: every draw is treated alike, which keeps the test exact whatever the fit.
+One null distribution for all scores would let the longest tail set the critical value of all
+others. So a score counts by its p-value in its own column over the column's share of the
+significance level, adjusted for how often a draw has as small a value in any column (a weighted
+minP, Westfall and Young 1993). Cut-offs of intervals have a column for each size class besides
+(Beran 1988). Beyond the top tenth of a column its p-value is an exponential fit to the squared
+scores of all draws, the observed one included, which keeps the test exact whatever the fit.
 """
 
 from __future__ import annotations
@@ -77,12 +73,7 @@ class Columns(NamedTuple):
         return found
 
     def spread(self, by_column: FloatArray, otherwise: float = np.inf) -> FloatArray:
-        """(2, n_metrics, n_groups), what each group has of its column.
-
-        Parameters
-        ----------
-        by_column : (2, n_columns)
-        """
+        """(2, n_metrics, n_groups), the value of each group's column."""
         return np.append(by_column, np.full((2, 1), otherwise), axis=1)[:, self.of_group]
 
 
@@ -91,15 +82,13 @@ def form_columns(
 ) -> Columns:
     """A column for each metric and depth, and for each size class where sizes are given.
 
-    Metrics share the level equally, and so do the size classes of a depth. The shares of depths
-    that do not occur are divided among the others.
+    Metrics share the level equally, and so do the size classes of a depth.
 
     Parameters
     ----------
     depth : (n_groups,), attributes of each group
-    is_tested : (n_metrics, n_groups)
-    up : (n_metrics,), what the upper tail has of the share of a column
-    n : (n_metrics, n_groups), users of each group
+    is_tested, n : (n_metrics, n_groups), groups that are tested, and users of each
+    up : (n_metrics,), share of the upper tail
     """
     n_depths, n_sizes = len(DEPTH_SHARES), len(EDGES) + 1
     size = 0 if n is None else np.searchsorted(EDGES, n, side="right")
@@ -111,7 +100,6 @@ def form_columns(
     at_depth = found // n_sizes
     of_metric = at_depth // n_depths
     shares = np.asarray(DEPTH_SHARES)[at_depth % n_depths]
-    # of several columns of one depth, each has its part
     depths, first, n_columns = np.unique(at_depth, return_index=True, return_counts=True)
     total = np.bincount(depths // n_depths, weights=shares[first], minlength=len(is_tested))
     shares = shares / np.repeat(n_columns, n_columns) / total[of_metric]
@@ -120,19 +108,18 @@ def form_columns(
 
 
 def harm_shares(higher_is_better: Sequence[bool | None]) -> FloatArray:
-    """(n_metrics,), what the upper tail of a test has: more where it is the worse one."""
+    """(n_metrics,), share of the upper tail of a test: more where it is the worse one."""
     ends = [worse_ends(better) for better in higher_is_better]
     return np.array([0.5 if len(one) > 1 else 0.5 + one[0] * (HARM_SHARE - 0.5) for one in ends])
 
 
 class NullColumns:
-    """The null distributions of all columns, and how small a p-value draws have in any of them.
+    """The null distributions of all columns, and of the smallest p-value in any of them.
 
     Parameters
     ----------
     maxima : (n_draws, 2, n_columns), the largest score upwards and downwards in each column
-    observed : (2, n_columns), the same of what is tested, one more draw; None for intervals, which
-        are to hold whatever is observed
+    observed : (2, n_columns), the same of the data, one more draw; None for intervals
     """
 
     def __init__(
@@ -153,7 +140,7 @@ class NullColumns:
         found = [self._log_p(at, row) for at, row in enumerate(rows.T)]
         self._least = np.sort(np.min(found, axis=0)) if found else np.zeros(0)
         if observed is None:
-            # what is not drawn yet may be beyond every draw
+            # one draw more may be beyond all others
             self._least = np.append(-np.inf, self._least)
 
     def _log_p(self, at: int, scores: FloatArray) -> FloatArray:
@@ -170,12 +157,7 @@ class NullColumns:
         return np.asarray(np.where(is_fitted, fitted, log_p) - self._log_shares[at])
 
     def p_values(self, scores: FloatArray) -> FloatArray:
-        """(n_metrics, n_groups), adjusted for all groups; 1 where not tested or at 0.
-
-        Parameters
-        ----------
-        scores : (n_metrics, n_groups), of which the sign is the tail
-        """
+        """(n_metrics, n_groups), adjusted for all groups; 1 where not tested or at 0."""
         p_values = np.ones(scores.shape)
         of_group = self.columns.of_group
         for tail, sign in ((UP, 1), (DOWN, -1)):
@@ -190,13 +172,11 @@ class NullColumns:
         return p_values
 
     def cut_offs(self, alpha: float, raised: float = 0.0) -> FloatArray:
-        """(2, n_columns), what scores exceed in any column with probability alpha.
-
-        Infinite where there are too few draws.
+        """(2, n_columns), exceeded in any column with probability alpha; infinite if too few draws.
 
         Parameters
         ----------
-        raised : by so many Monte Carlo standard errors; lowered where negative
+        raised : Monte Carlo standard errors by which cut-offs are raised; lowered where negative
         """
         n_columns = self.columns.n_columns
         allowed = n_allowed(self._n - 1, alpha)
@@ -217,9 +197,8 @@ class NullColumns:
     def _error_of_log(self, log_p: FloatArray, alpha: float) -> FloatArray:
         """Monte Carlo standard errors of the log of p-values in each column.
 
-        That of the share of draws beyond alpha in any column, and of the column's own p-value: of
-        a share of its draws, or where its tail is fitted that of where the tail starts and of the
-        scale of an exponential variable.
+        Of the share of draws beyond alpha in any column, and of the column's own share of draws,
+        or where its tail is fitted of the start and the scale of the tail.
         """
         n = len(self._rising)
         start = np.log(np.maximum(self._n_beyond, 1) / n)
@@ -232,9 +211,8 @@ class NullColumns:
 def interval_cut_offs(null: NullColumns, alpha: float, raised: float = 0.0) -> FloatArray:
     """(2, n_columns), for intervals that hold for all groups at once.
 
-    At least those of as many independent normal scores as a column has, of which any is exceeded
-    with twice the probability: a tail that is short among all users, such as that of no hits, is
-    longer in groups that differ, and leaves its share of the level to the other tail.
+    At least those of as many independent normal scores at twice alpha: a tail that is short among
+    all users, such as that of no hits, is longer in groups that differ.
     """
     return np.maximum(null.cut_offs(alpha, raised), normal_cut_offs(null.columns, 2 * alpha))
 
@@ -254,7 +232,7 @@ def interval_p_values(null: NullColumns, scores: FloatArray) -> FloatArray:
 
 
 def has_enough_draws(n_draws: int, alpha: float) -> bool:
-    """Whether so many draws can tell what is exceeded with probability alpha."""
+    """Whether so many draws determine cut-offs at alpha."""
     return n_allowed(n_draws, alpha) >= 0
 
 

@@ -1,8 +1,7 @@
 """Strata: a group is compared with all others among users with equal covariates.
 
-A group is compared with the others of each stratum, and strata count by how well both sides are
-known there (Mantel and Haenszel). So both sides have a mean over strata with the same weights, and
-how well it is known follows from the spread of each side within each stratum.
+Strata are weighted as by Mantel and Haenszel. So both sides have a mean over strata with the same
+weights, and its error follows from the spread of each side within each stratum.
 """
 
 from __future__ import annotations
@@ -39,12 +38,7 @@ def shrink_variance(
 
 @dataclass(frozen=True, slots=True)
 class Strata:
-    """Which users are with equal covariates.
-
-    Parameters
-    ----------
-    of_user : (n_rows,), the stratum each user is in, or all users of a row
-    """
+    """The stratum of each user, or of all users of a row."""
 
     of_user: CodeArray
     n_strata: int
@@ -74,21 +68,21 @@ class Strata:
 
 
 def one_stratum(n_rows: int) -> Strata:
-    """Everyone in one stratum: nothing is given."""
+    """All users in one stratum, without adjustment."""
     return Strata(np.zeros(n_rows, dtype=np.int32), 1)
 
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """How the users of a group and all others enter its difference; (n_metrics, n_groups) each.
+    """The weights of users in a difference; (n_metrics, n_groups) each.
 
     Parameters
     ----------
-    total : what divides a centred sum to give the difference: n * (N - n) / N, added up over strata
-    null_variance : variance of the centred sum if attributes had no effect, exact for permutations
-    own, others : what multiplies the variance of a value in the group and among all others in the
-        variance of the difference; 1/n and 1/(N - n) in one stratum
-    n_kept : users of the group whom the difference is about: where it is spread over strata
+    total : divisor of a centred sum that gives the difference: n * (N - n) / N, summed over strata
+    null_variance : variance of the centred sum over permutations
+    own, others : multipliers of the variance of a value in the group and among all others; 1/n and
+        1/(N - n) in one stratum
+    n_kept : users of the group that the difference represents: where they are spread over strata
         otherwise than the weights, only those that both have in common
     """
 
@@ -125,14 +119,7 @@ def _add_stratum(
     mean: float,
     variance: float,
 ) -> None:
-    """Add a stratum to a metric of one side, where it has both sides.
-
-    Parameters
-    ----------
-    sums : (4, n_groups), in the order of `StratifiedSide`
-    n, total, squares : (n_groups,), of values centred on the mean of the stratum
-    mean, variance : of all users of the stratum
-    """
+    """Add a stratum to the sums of one side, (4, n_groups) in the order of `StratifiedSide`."""
     with np.errstate(invalid="ignore", divide="ignore"):
         part = np.where(weight > 0, weight**2 / n, 0.0)
         own_mean = np.where(weight > 0, total / n, 0.0)
@@ -143,7 +130,7 @@ def _add_stratum(
 
 
 def _standardise(sums: FloatArray, weight: FloatArray) -> StratifiedSide:
-    """Means from sums over strata; `weight` is that of all strata together."""
+    """Means from sums over strata, by the weight of all strata."""
     value, error2, like_all, of_freedom = sums
     with np.errstate(invalid="ignore", divide="ignore"):
         freedom = np.where(of_freedom > 0, error2**2 / of_freedom, 1.0)
@@ -151,13 +138,7 @@ def _standardise(sums: FloatArray, weight: FloatArray) -> StratifiedSide:
 
 
 class RowSums(NamedTuple):
-    """What each row adds to the sums of its group; (n_metrics, n_rows) each.
-
-    Parameters
-    ----------
-    n : users with a value
-    total, squares : sums of their centred values and of the squares of these
-    """
+    """Users with a value, sums of their centred values and of squares; (n_metrics, n_rows) each."""
 
     n: BoolArray | FloatArray
     total: FloatArray
@@ -179,22 +160,14 @@ def row_sums(
 
 
 def distinct_masks(n: BoolArray | FloatArray) -> tuple[list[BoolArray | FloatArray], list[int]]:
-    """The different rows, and for each row which of them it is.
-
-    Most metrics are defined for the same users, and what is counted for one serves all.
-    """
+    """The distinct rows, and the position of each row among them."""
     seen: dict[bytes, int] = {}
     of_row = [seen.setdefault(row.tobytes(), len(seen)) for row in n]
     return [n[of_row.index(i)] for i in range(len(seen))], of_row
 
 
 class Stratified(NamedTuple):
-    """Both sides, and the mean of all users with the same weights of strata.
-
-    Parameters
-    ----------
-    bounds, is_rate : of the metrics, as they are without strata
-    """
+    """Both sides, the mean of all users with the same weights, and the bounds without strata."""
 
     own: StratifiedSide
     others: StratifiedSide
@@ -217,9 +190,7 @@ def stratified(
     Parameters
     ----------
     rows : of values centred on the means of strata
-    n_of_group : (n_metrics, n_groups), users with a value
     means : (n_metrics, n_strata)
-    bounds : of the metrics, and which of them are rates
     """
     shape = (len(rows.total), len(grouping.lattice))
     masks, mask_of_metric = distinct_masks(rows.n)
