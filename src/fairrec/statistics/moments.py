@@ -25,20 +25,17 @@ UNBOUNDED = (-np.inf, np.inf)
 _LONG_TAIL = 1.5
 """Skewness beyond which an upper tail is long; that of an exponential variable is 2."""
 _ROUNDING = 1e-9
-"""A mean of many values may leave their bounds by so much of what is between these, and so much of
-all that is due is none."""
+"""Relative size of rounding errors in means and denominators."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """What is known where not everyone is scored: a reference sample, and groups fully scored.
+    """A reference sample and fully scored groups, where only some users are scored.
 
     Parameters
     ----------
-    is_scored : (n_users,)
-    is_reference : (n_users,), the sample, drawn at random among all users
-    is_fully_scored_cell : (n_cells,), cells of which every user is scored
-    is_fully_scored_group : (n_groups,), groups made of such cells
+    is_scored, is_reference : (n_users,), the latter drawn at random among all users
+    is_fully_scored_cell, is_fully_scored_group : (n_cells,) and (n_groups,), all users are scored
     n, total, squares : (n_metrics, n_groups), of the reference sample alone, centred
     """
 
@@ -53,28 +50,29 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Moments:
-    """What every estimate and test is made of.
+    """Count, sum and sum of squares of each group, from which estimates and tests follow.
 
-    Values are centred on their mean over all users of a stratum first, so that squares lose no
-    digits. Where only some users are scored, "all users" is the reference sample among them, a
-    group is known by all its users where it is fully scored and else by those in the sample, and
-    it is compared with the others in the sample.
+    Values are centred on the mean of their stratum first, so that squares lose no digits. Where
+    only some users are scored, "all users" is the reference sample, a group is known by all its
+    users where it is fully scored and else by those in the sample, and it is compared with the
+    others in the sample.
 
     Parameters
     ----------
     mean, sd, n_users : (n_metrics,), over the users with a defined value
     variance : (n_metrics,), of a value within strata
-    bounds : (n_metrics, 2), lowest and highest value a metric can have; infinite where there is
-        none, and where values are adjusted for strata
-    is_rate : (n_metrics,), whether only these two values occur, so that the mean tells the spread
+    bounds : (n_metrics, 2), lowest and highest possible value; infinite without one, and within
+        strata
+    is_rate : (n_metrics,), whether only these two values occur
     n, total, squares : (n_metrics, n_groups), of centred values
     centred_per_row : (n_metrics, n_rows), 0 where undefined
     n_per_row : (n_metrics, n_rows), users with a value: of a user 1 or 0
-    level_of_row : (n_metrics, n_rows), who may change places with whom; None where rows are users
+    level_of_row : (n_metrics, n_rows), users on one level may be exchanged; None where rows are
+        users
     within : both sides of each group within strata; None in one stratum
-    sample : None where everyone is scored
-    size, size_per_row : (n_metrics, n_groups) and (n_metrics, n_rows), what a sum is divided by to
-        give a mean: users, or of a ratio what is below
+    sample : None where all users are scored
+    size, size_per_row : (n_metrics, n_groups) and (n_metrics, n_rows), divisors of a sum that give
+        a mean: users, or the denominators of ratios
     """
 
     mean: FloatArray
@@ -103,7 +101,7 @@ class Moments:
 
     @property
     def size_others(self) -> FloatArray:
-        """(n_metrics, n_groups), what their sum is divided by."""
+        """(n_metrics, n_groups), the divisor of their sum."""
         if self.sample is not None:
             return self.n_others
         return _above_rounding(self.n_users[:, None] - self.size, self.n_users)
@@ -116,7 +114,7 @@ class Moments:
     @property
     def others_deviation(self) -> FloatArray:
         """(n_metrics, n_groups), mean of all others minus mean of all; NaN without others."""
-        # centred values add up to 0, so that the others have what the group lacks
+        # centred values add up to 0
         shared = self if self.sample is None else self.sample
         return -_ratio(shared.total, self.size_others)
 
@@ -132,10 +130,7 @@ class Moments:
 
     @property
     def chance_error(self) -> FloatArray:
-        """(n_metrics, n_groups), standard error of `difference` if attributes had no effect.
-
-        Drawing a group at random from all users gives exactly this spread.
-        """
+        """(n_metrics, n_groups), standard deviation of `difference` over permutations."""
         return _ratio(np.sqrt(self.weights.null_variance), self.weights.total)
 
     @property
@@ -155,7 +150,7 @@ class Moments:
 def compute_moments(
     measured: Measured, grouping: Grouping, threads: int = 1, strata: Strata | None = None
 ) -> Moments:
-    """Moments of what was measured: of everyone, or of those a search has scored."""
+    """Moments of all users, or of those that a search has scored."""
     bounds = np.array(
         [metric.metric.bounds or UNBOUNDED for metric in measured.metrics], dtype=np.float64
     ).reshape(-1, 2)
@@ -185,7 +180,7 @@ def group_moments(
     ----------
     values : (n_metrics, n_rows), NaN where undefined
     bounds : (n_metrics, 2), of the metrics
-    alike : what rows stand for; None where each is a user
+    alike : users behind each row; None where a row is a user
     """
     is_defined = ~np.isnan(values)
     n_per_row = is_defined if alike is None else np.where(is_defined, alike.n, 0.0)
@@ -233,13 +228,9 @@ def group_moments(
 
 
 def divide_by_size(found: Moments, size: FloatArray) -> Moments:
-    """The same where sums of terms are divided by what a group has below, not by its users.
+    """The moments with sums divided by the denominators of ratios, (n_metrics, n_groups).
 
-    The scores by chance error stay: a sum over its error is the same whatever both are divided by.
-
-    Parameters
-    ----------
-    size : (n_metrics, n_groups), what a group has below
+    Scores by chance error do not change, as sum and error are divided by the same.
     """
     found = replace(found, size=_above_rounding(size, found.n_users))
     n, n_others, size, size_others = found.n, found.n_others, found.size, found.size_others
@@ -262,12 +253,7 @@ def sampled_moments(
     threads: int = 1,
     bounds: FloatArray | None = None,
 ) -> Moments:
-    """Moments where only some users are scored.
-
-    Parameters
-    ----------
-    is_reference : (n_users,), a sample of all users that was drawn before any was scored
-    """
+    """Moments where only some users are scored, with a sample drawn before any was."""
     is_defined = ~np.isnan(values_per_user)
     mean, sd, n_users = _overall(values_per_user, is_defined & is_reference)
     bounds, is_rate = _bounds(values_per_user, is_defined, bounds)
@@ -307,14 +293,9 @@ def _bounds(
 ) -> tuple[FloatArray, BoolArray]:
     """The bounds of each metric, and whether it is a rate.
 
-    A metric without bounds of its own that has two values is a rate between these, and so is one
-    that is 0 or 1 for everyone; one with values beyond its bounds has none. Without bounds, a
-    metric of which no value is negative has the lower bound 0; and one with a long upper tail has
-    its lowest value, as an amount has that is negative where it was paid back.
-
-    Parameters
-    ----------
-    n : (n_metrics, n_rows), users of each row
+    A metric with two values is a rate between these, and so is one that is 0 or 1 for all users.
+    Bounds that values exceed are ignored. A metric without negative values has the lower bound 0,
+    and one with a long upper tail its lowest value, such as an amount that may be paid back.
     """
     found = np.tile(UNBOUNDED, (len(values), 1)) if bounds is None else bounds.copy()
     is_rate = np.zeros(len(values), dtype=bool)
@@ -340,14 +321,14 @@ def _bounds(
 
 
 def _skewness(values: FloatArray, n: BoolArray | FloatArray) -> float:
-    """The third standardised moment of values that so many users have."""
+    """The third standardised moment of values of `n` users each."""
     centred = values - np.average(values, weights=n)
     squared = float(np.average(centred**2, weights=n))
     return float(np.average(centred**3, weights=n)) / squared**1.5 if squared > 0 else 0.0
 
 
 def one_stratum_weights(n: FloatArray, n_others: FloatArray, variance: FloatArray) -> Weights:
-    """Those of one stratum."""
+    """The weights of one stratum."""
     is_compared = (n > 0) & (n_others > 0)
     total = np.where(is_compared, _ratio(n * n_others, n + n_others, 0.0), 0.0)
     return Weights(total, variance * total, _ratio(1.0, n), _ratio(1.0, n_others), n)
@@ -356,12 +337,7 @@ def one_stratum_weights(n: FloatArray, n_others: FloatArray, variance: FloatArra
 def _overall(
     values: FloatArray, n: BoolArray | FloatArray, inner: FloatArray | None = None
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Mean, standard deviation and number of the values that count, for each metric.
-
-    Parameters
-    ----------
-    n, inner : (n_metrics, n_rows), users of each row, and squares around its value
-    """
+    """Mean, standard deviation and number of users, for each metric."""
     is_counted = n > 0
     n_users = n.sum(axis=1).astype(np.float64)
     counted = np.where(is_counted, values, 0)
@@ -388,12 +364,12 @@ def _group_sums(
 
 
 def _above_rounding(size: FloatArray, n_users: FloatArray) -> FloatArray:
-    """The same, and 0 for what is left where all that is due was taken off again."""
+    """The size, 0 where it is a rounding error."""
     return np.where(size > _ROUNDING * n_users[:, None], size, 0.0)
 
 
 def _ratio(above: FloatArray | float, below: FloatArray, otherwise: float = np.nan) -> FloatArray:
-    """One number over another, and what stands where that is 0."""
+    """The quotient, or another number where the divisor is 0."""
     shape = np.broadcast_shapes(np.shape(above), below.shape)
     out: FloatArray = np.full(shape, otherwise)
     np.divide(above, below, out=out, where=below > 0)
@@ -401,7 +377,7 @@ def _ratio(above: FloatArray | float, below: FloatArray, otherwise: float = np.n
 
 
 def quantiles(values: FloatArray, n: FloatArray, shares: Sequence[float]) -> FloatArray:
-    """Those of the values of all users, `n` of whom have each value.
+    """Quantiles of the values of all users, `n` of whom have each value.
 
     >>> quantiles(np.array([3.0, 1.0]), np.array([1.0, 4.0]), [0.5, 1.0]).tolist()
     [1.0, 3.0]

@@ -1,20 +1,15 @@
 """The null distribution: values are permuted, or drawn again where only some users are scored.
 
-A permutation keeps every group's size and every user's values and breaks only their connection. One
-shuffle serves all groups and all metrics at once, so the largest statistic among them gives
-p-values adjusted for everything that was looked at (Westfall and Young 1993, single step). Metrics
-that are undefined for different users share the shuffled order, each without the users it is
-undefined for. With strata, values stay in theirs.
+A permutation keeps every group's size and every user's values and breaks their connection. One
+shuffle serves all groups and metrics, so the largest statistic among them gives p-values adjusted
+for all (Westfall and Young 1993, single step). With strata, values stay in theirs.
 
-Which users a search scores depends on what it saw, so their values cannot simply be permuted.
-But two things do not depend on it: the reference sample, drawn at random before anything was
-scored, and the value of a group once it is fully scored. Under the null hypothesis both are
-draws from one distribution of values. It is estimated by all users scored: they are more than
-the sample, so that rare values are not missing, and where the search preferred extremes they are
-spread wider, which makes the test conservative. So values are drawn from them, with replacement,
-for every user; every group is tested both by all its users and by its part of the sample; and
-the largest statistic among all of them gives adjusted p-values. A group that the search chose to
-complete is one of those that were reckoned with, whatever made it choose.
+The users that a search scores depend on earlier values, so these cannot simply be permuted. But the
+reference sample was drawn before, and a fully scored group has all its values: under the null
+hypothesis both are draws from one distribution. It is estimated by all scored users, who are spread
+wider where the search preferred extremes, which makes the test conservative. So values are drawn
+from them with replacement for every user, every group is tested both by all its users and by its
+part of the sample, and the largest statistic among all of them gives adjusted p-values.
 """
 
 from __future__ import annotations
@@ -64,20 +59,19 @@ ROUNDING = 1e-9
 class PermutationTest:
     """The observed scores and their null distribution.
 
-    A group is tested by the smaller of its two scores, by chance error and by own error, against
-    the largest such score of each draw in the column of its metric and depth. Intervals go by own
-    errors, in columns that size classes divide further.
+    A group is tested by the smaller of its two scores against the largest such score of each draw
+    in the column of its metric and depth. Intervals go by own errors, in columns by size besides.
 
     Parameters
     ----------
     scores : of all groups; 0 where not tested
     tested, intervals : the columns of both
-    largest : (n_permutations, 2, n_columns), largest score that groups are tested by, in each tail;
-        or by chance error, which is no smaller, where `is_by_chance`
+    largest : (n_permutations, 2, n_columns), largest smaller score in each tail; by chance error,
+        which is no smaller, where `is_by_chance`
     largest_own : (n_permutations, 2, n_columns), by own error
-    gaps : (n_permutations, n_metrics), gap between full intersections; NaN where there are none
-    spans : (n_permutations, n_metrics), distance between their highest and lowest score
-    n_reached : (n_metrics, n_groups), permutations at or beyond the score it is tested by
+    gaps, spans : (n_permutations, n_metrics), largest difference between full intersections, in
+        the metric and in scores; NaN where there are none
+    n_reached : (n_metrics, n_groups), permutations at or beyond the observed score
     """
 
     scores: Scores
@@ -92,7 +86,7 @@ class PermutationTest:
 
     @classmethod
     def join(cls, parts: Sequence[PermutationTest]) -> PermutationTest:
-        """The test of all draws of some tests of the same scores."""
+        """One test of the draws of several."""
         names = "largest", "largest_own", "gaps", "spans"
         drawn = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
         return replace(parts[0], **drawn, n_reached=sum(part.n_reached for part in parts))
@@ -113,17 +107,12 @@ class PermutationTest:
         return self._null.p_values(self.scores.smaller)
 
     def critical(self, alpha: float, raised: float = 0.0) -> FloatArray:
-        """(2, n_metrics, n_groups), the score beyond which an adjusted p-value is at most alpha.
-
-        Parameters
-        ----------
-        raised : by so many Monte Carlo standard errors
-        """
+        """(2, n_metrics, n_groups), the score beyond which an adjusted p-value is at most alpha."""
         return self.tested.spread(self._null.cut_offs(alpha, raised))
 
     @property
     def _null(self) -> NullColumns:
-        """The draws, with what is observed as one of them."""
+        """The draws, with the data as one of them."""
         observed = self.scores.by_chance if self.is_by_chance else self.scores.smaller
         return NullColumns(self.tested, self.largest, self.tested.largest(observed))
 
@@ -138,7 +127,7 @@ class PermutationTest:
 
 
 def least_p_value(n_permutations: int) -> float:
-    """The smallest p-value that so many permutations can show: the true one may be smaller.
+    """The smallest p-value of a test with so many permutations: the true one may be smaller.
 
     >>> least_p_value(999)
     0.001
@@ -147,12 +136,7 @@ def least_p_value(n_permutations: int) -> float:
 
 
 def gap_p_value(null_gaps: FloatArray, gap: float) -> float:
-    """How often the null distribution has a gap at least this large.
-
-    Parameters
-    ----------
-    null_gaps : (n_permutations,), their null distribution
-    """
+    """How often the null distribution, (n_permutations,), has a gap at least this large."""
     n_reached = int((null_gaps >= gap * (1 - ROUNDING)).sum())
     return (1 + n_reached) / (1 + len(null_gaps))
 
@@ -175,10 +159,9 @@ class NullDraw(NamedTuple):
 
 
 class NullHypothesis(Protocol):
-    """Attributes have nothing to do with the values: what is observed, and draws under it.
+    """Values are independent of attributes: the observed scores, and draws.
 
-    A draw has its own stream of random numbers and is summed in one order, so the numbers do not
-    depend on the number of threads.
+    A draw has its own stream of random numbers and is summed in one order, whatever the threads.
     """
 
     scores: Scores
@@ -198,7 +181,7 @@ class DrawBlock(NamedTuple):
 
     @property
     def name(self) -> str:
-        """For messages."""
+        """The block in messages."""
         return f"permutations {self.start + 1:,} to {self.stop:,}"
 
 
@@ -252,12 +235,7 @@ def _draw_block(null: NullHypothesis, seed: int, block: DrawBlock) -> NullDraw:
 
 
 class Permuted:
-    """Values are permuted across users.
-
-    Parameters
-    ----------
-    is_tested : (n_metrics, n_groups), groups with enough users for that metric
-    """
+    """Values are permuted across users."""
 
     def __init__(
         self,
@@ -270,7 +248,7 @@ class Permuted:
             grouping.shortest_depth, moments.n, is_tested, higher_is_better
         )
         self.scores = observed_scores(moments, grouping.lattice, is_tested)
-        # own errors within strata are no function of the sums that a draw has
+        # own errors within strata do not follow from the sums of a draw
         self.is_by_chance = moments.within is not None
         self._bounded_within = None
         if moments.within is not None:
@@ -279,7 +257,7 @@ class Permuted:
         self._draws = choose_draws(moments, grouping.cells)
         self._lattice = grouping.lattice
         self._is_end = (moments.n >= grouping.min_users) & grouping.lattice.is_full
-        # what turns a centred sum into a mean and into a score
+        # divisors of a centred sum that give a mean and a score
         self._n, self._error = moments.n, np.sqrt(moments.weights.null_variance)
         self._reach = np.abs(self.scores.smaller) * self._error * (1 - ROUNDING)
 
@@ -307,10 +285,7 @@ class Permuted:
 def both_columns(
     depth: IntArray, n: FloatArray, is_tested: BoolArray, higher_is_better: Sequence[bool | None]
 ) -> tuple[Columns, Columns]:
-    """The columns of the test, which leans towards harm, and of intervals, which do not.
-
-    That a harm is ruled out rests on the other tail.
-    """
+    """The columns of the test, which favours harm, and of intervals, which are even."""
     even = np.full(len(is_tested), 0.5)
     return (
         form_columns(depth, is_tested, harm_shares(higher_is_better)),
@@ -319,10 +294,7 @@ def both_columns(
 
 
 def observed_scores(moments: Moments, lattice: Lattice, is_tested: BoolArray) -> Scores:
-    """The observed scores of the groups that are tested; 0 for all others.
-
-    Groups of another shape have the larger spread that their intervals have.
-    """
+    """The observed scores of the groups that are tested, by guarded spreads; 0 for all others."""
     own = guard_spread(own_spread(moments), moments, lattice).spread
     return Scores(*(np.where(is_tested, score, 0.0) for score in compute_scores(moments, own)))
 
@@ -330,13 +302,7 @@ def observed_scores(moments: Moments, lattice: Lattice, is_tested: BoolArray) ->
 def extreme_gaps(
     values: FloatArray, is_compared: BoolArray, scale: FloatArray | None = None
 ) -> FloatArray:
-    """(n_metrics,), largest minus smallest value of the groups compared; NaN where there are none.
-
-    Parameters
-    ----------
-    values, is_compared : (n_metrics, n_groups)
-    scale : what values are divided by
-    """
+    """(n_metrics,), largest minus smallest value over scale of some groups; NaN without any."""
     scale = np.ones_like(values) if scale is None else scale
     gaps = np.full(len(values), np.nan)
     _extreme_gaps(values, scale, is_compared, gaps)
@@ -363,12 +329,8 @@ def _extreme_gaps(
 class Resampled:
     """A value is drawn for every user from all scored ones.
 
-    The gap under the null hypothesis is that between all full intersections, though a search
-    fully scores only some of them.
-
-    Parameters
-    ----------
-    is_tested : (n_metrics, n_groups), groups of which enough users are known
+    The gap under the null hypothesis is that between all full intersections, though a search fully
+    scores only some of them.
     """
 
     def __init__(
@@ -388,7 +350,7 @@ class Resampled:
         n_others = moments.n_users[:, None] - n_part
         self._by_all, self._by_part = _compared(n_all, n_others), _compared(n_part, n_others)
         self._is_large = n_part >= grouping.min_users
-        # whether a group came to be tested by all its users or by its part depends on what was seen
+        # a group may be tested by all its users or by its part, depending on earlier values
         counted = [is_part & self._lattice.is_tested for is_part in (n_all > 0, self._is_large)]
         tested, intervals = both_columns(
             np.tile(grouping.shortest_depth, 2),
@@ -454,7 +416,7 @@ def _halves(columns: Columns) -> list[Columns]:
 
 
 def _compared(n: FloatArray, n_others: FloatArray) -> Compared:
-    """Groups of `n` users beside others who are those of the sample; values of the variance 1."""
+    """Groups of `n` users compared with the sample, for values of variance 1."""
     with np.errstate(divide="ignore"):
         own, others = 1 / n, 1 / n_others
     is_compared = (n > 0) & (n_others > 0)

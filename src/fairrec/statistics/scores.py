@@ -1,21 +1,17 @@
-"""How far a group stands from all others, in standard errors of two kinds.
+"""How far a group is from all others, in standard errors of two kinds.
 
 By the **chance error** a difference is measured against the spread among all users: exact for
 random groups, but a group whose own values vary more is found without being worse. By the **own
 error** it is measured against the spread within the group and among the others (Welch), moderated
-where a group is small, and put on the scale of a normal variable by its degrees of freedom. A
-group differs where it stands out by both.
+in small groups and put on the scale of a normal variable. A group differs where both are large.
 
-The variance of a value between two bounds, a and b, depends on its mean m: it is a share, the
-dispersion, of (m - a)(b - m), which is 1 for a rate. So a bounded metric has the variance of its
-group's dispersion at the mean of all, as if the group were like everyone (a score test): otherwise
-groups with few hits would have hardly any spread and look certain.
+The variance of a value between two bounds, a and b, is a share, the dispersion, of (m - a)(b - m)
+at its mean m; 1 for a rate. A bounded metric has the variance of its group's dispersion at the mean
+of all (a score test): otherwise groups with few hits would have hardly any spread.
 
-Where three of four users of a country give 1 and one of four gives 5, ten of them may all give 1.
-Neither their mean nor their variance shows what is missing. So where a group, or a group that
-contains it, varies clearly more than everyone, its variance is drawn to that of the widest group
-that contains it. Elsewhere nothing changes: among rare hits of one rate for all it would only add
-noise.
+A small group may miss the extreme values of a wider group that contains it, in its mean and in its
+variance. So where a group or a wider one varies clearly more than all users, its variance is drawn
+to that of the widest one.
 """
 
 from __future__ import annotations
@@ -49,12 +45,7 @@ class Scores(NamedTuple):
 
 
 class Everyone(NamedTuple):
-    """What is needed of all users; (n_metrics,) each, but `bounds` (n_metrics, 2).
-
-    Parameters
-    ----------
-    mean, variance, n : of a value, among all users
-    """
+    """The values of all users; (n_metrics,) each, but `bounds` (n_metrics, 2)."""
 
     mean: FloatArray
     variance: FloatArray
@@ -69,10 +60,9 @@ class Compared(NamedTuple):
     Parameters
     ----------
     n, n_others : users of both sides
-    per_total : what turns a centred sum into the difference; NaN where both sides are looked up by
-        themselves, because the others are those of a sample
+    per_total : difference per centred sum; NaN where the others are those of a sample
     chance_error : of the difference
-    own, others : what multiplies the variances of a value in the variance of the difference
+    own, others : multipliers of the variances of a value, as in `Weights`
     """
 
     n: FloatArray
@@ -84,12 +74,12 @@ class Compared(NamedTuple):
 
 
 class Sums(NamedTuple):
-    """Centred values; (n_metrics, n_groups) each.
+    """Sums of centred values; (n_metrics, n_groups) each.
 
     Parameters
     ----------
-    total, squares : of the users by whom a group is known
-    shared_total, shared_squares : of those of them who are among all users it is compared with
+    total, squares : of the known users of a group
+    shared_total, shared_squares : of those of them who are in the sample
     """
 
     total: FloatArray
@@ -99,7 +89,7 @@ class Sums(NamedTuple):
 
 
 def summarise_everyone(moments: Moments) -> Everyone:
-    """All users."""
+    """The values of all users."""
     return Everyone(
         moments.mean, moments.variance, moments.n_users, moments.bounds, moments.is_rate
     )
@@ -117,12 +107,7 @@ def prepare_comparison(moments: Moments) -> Compared:
 
 
 def compute_scores(moments: Moments, own: Spread | None = None) -> Scores:
-    """The scores of all groups.
-
-    Parameters
-    ----------
-    own : the spread of groups, where it is not the one that they show by themselves
-    """
+    """The scores of all groups, by their spread or a given one."""
     weights, difference = moments.weights, moments.difference
     own = own_spread(moments) if own is None else own
     error, freedom = own_error(own, others_spread(moments), weights.own, weights.others)
@@ -178,10 +163,10 @@ def _spread_of(
 
 
 def _spread_within(within: Stratified, side: StratifiedSide, weight: FloatArray) -> Spread:
-    """That of one side within strata: the weight times it is the variance of its mean.
+    """The spread of one side within strata: times the weight it is the variance of its mean.
 
-    A dispersion is the larger one of its own at its own mean, which shows what varies more, and
-    that of all users at theirs, which shows what few users could not: no misses are no certainty.
+    A dispersion is the larger one of its own, and that of all users: a few users without a miss do
+    not make a rate certain.
     """
     low, high = within.bounds[:, None, 0], within.bounds[:, None, 1]
     is_bounded = np.isfinite(low) & np.isfinite(high)
@@ -191,7 +176,7 @@ def _spread_within(within: Stratified, side: StratifiedSide, weight: FloatArray)
         at_own = np.maximum((side.value - low) * (high - side.value), 0.0)
         like_all = side.like_all / weight / at_all
         own = np.where(is_rate, 0.0, side.error2 / weight / at_own)
-        # at a bound nothing is known of the spread, and 1 is the largest there can be
+        # at a bound the spread is unknown, and 1 is the largest possible dispersion
         dispersion = np.clip(np.nan_to_num(np.fmax(own, like_all), nan=1.0), 0.0, 1.0)
         return Spread(
             np.where(is_bounded, dispersion * at_all, side.error2 / weight),
@@ -203,12 +188,7 @@ def _spread_within(within: Stratified, side: StratifiedSide, weight: FloatArray)
 def own_error(
     own: Spread, others: Spread, own_weight: FloatArray, others_weight: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Standard error of a difference by the spread of both sides, and its degrees of freedom.
-
-    Parameters
-    ----------
-    own_weight, others_weight : what multiplies the variances; 1/n in one stratum
-    """
+    """Standard error of a difference by the spread of both sides, and its degrees of freedom."""
     with np.errstate(invalid="ignore", divide="ignore"):
         x, y = own.variance * own_weight, others.variance * others_weight
         share = x / (x + y)
@@ -230,8 +210,8 @@ def maxima(
     Parameters
     ----------
     bounded_within : (n_metrics,), whether a metric has bounds, where groups are compared within
-        strata; there the score by chance error stands for the smaller one, and is among those of
-        score intervals; None where they are not
+        strata: there the score by chance error replaces the smaller one, and counts for score
+        intervals; None in one stratum
 
     Returns
     -------
@@ -257,7 +237,7 @@ def normal_scale(t: FloatArray, freedom: FloatArray) -> FloatArray:
 def student_scale(z: FloatArray, freedom: FloatArray) -> FloatArray:
     """The inverse of `normal_scale`."""
     scaled = (z * (8 * freedom + 3) / (8 * freedom + 1)) ** 2 / freedom
-    # as good as without limit, and its square still a number
+    # practically infinite, but its square is finite
     t = np.sqrt(freedom * np.expm1(np.minimum(scaled, 200.0)))
     return np.asarray(np.where(np.isinf(z), np.inf, t))
 
@@ -281,7 +261,7 @@ class GuardedSpread(NamedTuple):
 
 
 def guard_spread(spread: Spread, moments: Moments, lattice: Lattice) -> GuardedSpread:
-    """The spread of groups, where they are guarded at least that drawn to their widest ancestor."""
+    """The spread of groups; of guarded ones at least that drawn to their widest ancestor."""
     own, everyone = np.nan_to_num(spread.variance), moments.variance[:, None]
     of_ancestor = widest_ancestor(own, lattice)
     is_guarded = np.maximum(own, of_ancestor) > TRIGGER * everyone
@@ -296,13 +276,8 @@ def guard_spread(spread: Spread, moments: Moments, lattice: Lattice) -> GuardedS
 def widest_ancestor(variance: FloatArray, lattice: Lattice) -> FloatArray:
     """(n_metrics, n_groups), the largest variance of the groups that contain each; 0 without any.
 
-    Groups are reached one condition at a time, so an intersection of all attributes, which is there
-    for the gap alone, may have none. Where every city is in one country, a city is a part of that
-    country, as it has the same users as the city in its country.
-
-    Parameters
-    ----------
-    variance : (n_metrics, n_groups)
+    A group that has the same users as a narrower one, as a city has that lies in one country, is
+    contained in whatever contains that one.
     """
     found, links = np.zeros_like(variance), parent_links(lattice)
     _inherit(found, variance, links)
@@ -317,7 +292,7 @@ def widest_ancestor(variance: FloatArray, lattice: Lattice) -> FloatArray:
 def _inherit(
     found: FloatArray, variance: FloatArray, links: Sequence[tuple[IntArray, IntArray]]
 ) -> None:
-    """Raise what was found for groups to what their parents have."""
+    """Raise the variance of groups to that of their parents."""
     for group, parent in links:
         widest = np.maximum(variance[:, parent], found[:, parent])
         found[:, group] = np.maximum(found[:, group], widest)
@@ -327,13 +302,9 @@ def _inherit(
 def _common(
     everyone: Everyone, metric: int
 ) -> tuple[float, float, float, float, float, float, bool]:
-    """What the spread of every group of a metric needs of all users.
+    """Mean, variance, bounds, (mean - a)(b - mean) or -1, dispersion of all users, and is_rate.
 
-    Numbers alone, because handing arrays to a function for each group costs more than what it does.
-
-    Returns
-    -------
-    mean, variance, bounds, (mean - a)(b - mean) or -1 without bounds, dispersion of all, is_rate
+    Numbers alone: passing arrays to a function for each group costs more than its arithmetic.
     """
     mean, variance, n = everyone.mean[metric], everyone.variance[metric], everyone.n[metric]
     low, high = everyone.bounds[metric, 0], everyone.bounds[metric, 1]
@@ -356,17 +327,16 @@ def _spread(
 ) -> tuple[float, float, float]:
     """Variance at the mean of all, dispersion and degrees of freedom of one side.
 
-    What the terms of a ratio vary by grows with what is due, as counts do, and so does what all
-    others say of it: with what is below, `size`, for each of the users, `n`.
-    A dispersion is drawn to that of all users. `squares / n` is what (m - a)(b - m) at an estimated
-    mean falls short of that at the true one, n - 1 times; so a rate has exactly 1.
+    The variance of a ratio's terms grows with what is due, as that of counts does: with `size` for
+    each of the users, `n`. A dispersion is drawn to that of all users. `squares / n` corrects (m -
+    a)(b - m) for the estimated mean, so that a rate has exactly 1.
     """
     mean, variance, low, high, at_all, of_all, is_rate = common
     freedom = max(n - 1, 0.0) + PRIOR_USERS
     if at_all < 0:
         return (squares + PRIOR_USERS * variance * size / n) / freedom, 0.0, freedom
     if at_all == 0:
-        # everyone who was seen is at one bound, and tells nothing of the spread of the others
+        # all known users are at one bound, which says nothing about the spread of others
         return 0.0, 1.0, freedom
     if is_rate:
         return at_all, 1.0, KNOWN
@@ -385,12 +355,7 @@ def _t_squared(
     sides: tuple[float, float, float, float],
     sums: tuple[float, float, float, float],
 ) -> tuple[float, float]:
-    """Square of the difference over its own error, and the degrees of freedom (Welch).
-
-    Parameters
-    ----------
-    sides : n, n_others, and the multipliers of both variances
-    """
+    """Square of the difference over its own error, and the degrees of freedom (Welch)."""
     n, n_others, own, others = sides
     total, squares, shared_total, shared_squares = sums
     mean, others_mean = total / n, -shared_total / n_others
