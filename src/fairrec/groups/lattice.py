@@ -46,11 +46,6 @@ def padded_size(attributes: Sequence[int], n_values: Sequence[int]) -> int:
     return math.prod(n_values[attribute] + 1 for attribute in attributes)
 
 
-def room_for(n_cells: int) -> int:
-    """Room of a cube that sets share, for so many cells: a larger one takes longer to add up."""
-    return min(max(n_cells, FEWEST_CUBE_CELLS), CUBE_CELLS)
-
-
 def cover(n_values: Sequence[int], depth: int, room: int = CUBE_CELLS) -> tuple[Block, ...]:
     """Blocks in which every set of 1 to `depth` attributes is read exactly once.
 
@@ -82,8 +77,6 @@ def _grow(
     start: Subset, n_values: Sequence[int], size: int, room: int, covered: set[Subset]
 ) -> Subset:
     """Add the attribute that covers most new sets for the room it takes, while there is room."""
-    if size == 1:
-        return _grow_by_single(start, n_values, room, covered)
     block = start
     while True:
         best, best_worth = None, 0.0
@@ -101,20 +94,6 @@ def _grow(
         if best is None:
             return block
         block = tuple(sorted((*block, best)))
-
-
-def _grow_by_single(
-    start: Subset, n_values: Sequence[int], room: int, covered: set[Subset]
-) -> Subset:
-    """The same where each attribute covers itself alone: those of fewest values come first."""
-    others = (one for one in range(len(n_values)) if one != start[0] and (one,) not in covered)
-    block, n_slots = [*start], padded_size(start, n_values)
-    for attribute in sorted(others, key=lambda one: n_values[one]):
-        n_slots *= n_values[attribute] + 1
-        if n_slots > room:
-            break
-        block.append(attribute)
-    return tuple(sorted(block))
 
 
 def _assign(
@@ -224,7 +203,8 @@ def build_lattice(
         have all of them, whatever the codes
     """
     n_attributes = len(cells.n_values)
-    shared = min(room, room_for(len(cells)))
+    # a cube with more slots than cells takes longer to add up than it saves
+    shared = min(room, max(len(cells), FEWEST_CUBE_CELLS))
     blocks = cover(cells.n_values, depth, shared) if depth is not None else ()
     everything = tuple(range(n_attributes))
     if depth is None or depth < n_attributes:

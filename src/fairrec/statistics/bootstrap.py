@@ -1,10 +1,8 @@
 """Tests of groups of items: users are drawn again.
 
-A catalogue is all there is, and its items compete for the places of lists, so that no sample of
-items says how far a difference may be off. The users are the sample: one counted more or less often
-changes what all items receive. Users are dealt into blocks at random, and blocks are drawn with
-replacement. A value is what a group received over what it was due, so that both are known of every
-block; how far a value may be off is found by leaving out one block after the other.
+A catalogue is all there is, and its items compete for places, so the users are the sample. They are
+dealt into blocks at random, and blocks are drawn with replacement. A value is what a group received
+over what it was due, both known of every block; its error is the jackknife's over blocks.
 """
 
 from __future__ import annotations
@@ -35,16 +33,16 @@ from fairrec.statistics.simultaneous import (
 )
 
 N_DRAWS = 1000
-"""At least."""
+"""Draws of blocks, at least."""
 MOST_BLOCKS, FEWEST_BLOCKS = 400, 100
 _ROOM = 10_000_000
-"""Blocks times cells or groups, of each of which a few numbers are kept for each metric."""
+"""Blocks times cells or groups that fit into memory."""
 _AT_ONCE = 50
-"""Draws that are summed together: always the same, so that threads change no digit."""
+"""Draws that are summed together, whatever the threads."""
 _ROUNDING = 1e-9
-"""Of all that is due: what was added and taken off again leaves a trace."""
+"""Share of all that is due below which a rest is a rounding error."""
 _CERTAIN = 1e9
-"""Standard errors; a difference that no user could change is so many away from 0."""
+"""Standard errors between 0 and a difference that no user could change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +51,10 @@ class UserBlocks:
 
     Parameters
     ----------
-    amounts : (2, n_metrics, n_blocks, n_cells), what the lists of a block add to both parts of the
-        values of a cell's items: what they received, and what they were due; of means to their
-        values, and to their number
-    largest : (2, n_metrics, n_groups), the most that one list may add to the first, of a group and
-        of all others
+    amounts : (2, n_metrics, n_blocks, n_cells), what the items of a cell received and were due in
+        the lists of a block; of means the sum of values, and their number
+    largest : (2, n_metrics, n_groups), the most that a group, and all others, may receive from one
+        list
     n_lists : lists that are not empty
     """
 
@@ -79,12 +76,7 @@ def deal_into_blocks(
     seed: int,
     threads: int = 1,
 ) -> UserBlocks:
-    """The users of lists in blocks of about one size, at random.
-
-    Parameters
-    ----------
-    lengths : (n_lists,), items of each list
-    """
+    """Users with lists of these lengths in random blocks of about one size."""
     cells = grouping.cells
     n_lists = int((lengths > 0).sum())
     most = max(1, len(cells), len(grouping.lattice))
@@ -110,28 +102,22 @@ def deal_into_blocks(
 
 @dataclass(frozen=True, slots=True)
 class ResampledUsers:
-    """How far values and differences may be off, by users drawn again, and the test by the same.
+    """Standard errors by users drawn again, and the test by the same.
 
-    A group is significant where its interval for all groups at once leaves out 0, and nowhere else.
+    A group is significant exactly where its simultaneous interval excludes 0. Arrays are
+    (n_metrics, n_groups) where nothing else is said.
 
     Parameters
     ----------
-    value_error, others_error, error : (n_metrics, n_groups), standard errors of the mean of a
-        group, of that of all others, and of their difference
-    cut_off : (n_metrics, n_groups), standard errors that no difference exceeds, all at once
-    critical : (n_metrics, n_groups), the same on the scale of `scores`
-    scores : (n_metrics, n_groups), normal deviates of the differences: the cut-off at which their
-        intervals reach 0
-    unseen, unseen_others : (n_metrics, n_groups), by how much the mean of a group, or of all
-        others, would grow if every list gave its best places to them, as a share of lists may do
-        unseen
-    n_lists : lists of users
-    p_values, adjusted_p_values : (n_metrics, n_groups), one less the confidence of the widest
-        interval of a difference that leaves out 0, one at a time and all at once; adjusted 1 where
-        not tested
-    gaps : (n_draws, n_metrics), between intersections of all attributes where all have the same
-        value; NaN where there are none
-    spans : (n_draws, n_metrics), distance between their highest and lowest score
+    value_error, others_error, error : of the mean of a group, of that of all others, and of their
+        difference
+    cut_off, critical : simultaneous cut-offs, in standard errors and on the scale of `scores`
+    scores : normal deviates of the differences: the cut-off at which their intervals reach 0
+    unseen, unseen_others : growth of the mean of a group, or of all others, if every list gave its
+        best places to them; a share of lists may do so unseen
+    p_values, adjusted_p_values : one less the confidence of the widest interval that excludes 0,
+        one at a time and all at once; adjusted 1 where not tested
+    gaps, spans : (n_draws, n_metrics), as of `PermutationTest`, if all groups had one value
     """
 
     value_error: FloatArray
@@ -149,13 +135,12 @@ class ResampledUsers:
     spans: FloatArray
 
     def intervals(self, found: Estimates, raw: Moments, alpha: float) -> Estimates:
-        """The same with the intervals of users drawn again, and shrunken by the same errors."""
+        """The estimates with intervals and shrinkage by these errors."""
         one = np.full((1, 1), float(ndtri(1 - alpha / 2)))
         low, high = raw.bounds[:, :1], raw.bounds[:, 1:]
         differences = self._of_differences(found, one)
         above = one * self.value_error * skew_factor(one, self.value_error, found.value)
-        # what is off by other users is all that there is to shrink: the items stay; and where no
-        # list showed a group, no error is seen
+        # a group that no list showed has no error of its own
         error = np.maximum(self.error, self._share(one) * self.unseen / one)
         return replace(
             shrink(found, raw, error),
@@ -173,7 +158,6 @@ class ResampledUsers:
         others = found.value - difference
         with np.errstate(invalid="ignore"):
             margin = np.where(np.isfinite(cut_off), cut_off * self.error, np.inf)
-            # a group may have more than was seen, and so may all others
             up = margin * skew_factor(cut_off, self.value_error, found.value)
             down = margin * skew_factor(cut_off, self.others_error, others)
             return Interval(
@@ -182,13 +166,13 @@ class ResampledUsers:
             )
 
     def _share(self, cut_off: FloatArray) -> FloatArray:
-        """Of lists, of which none is seen as rarely as a normal score is beyond the cut-off."""
+        """The share of lists of which none is seen as rarely as a score is beyond the cut-off."""
         share: FloatArray = 1 - np.exp(log_ndtr(-cut_off) / max(1, self.n_lists))
         return share
 
 
 def n_draws_at(alpha: float) -> int:
-    """How often users are drawn again: at least as often as a small significance level asks for.
+    """How often users are drawn again; more often for a small significance level.
 
     >>> n_draws_at(0.05), n_draws_at(0.0015)
     (1000, 1350)
@@ -197,11 +181,10 @@ def n_draws_at(alpha: float) -> int:
 
 
 def skew_factor(cut_off: FloatArray, error: FloatArray, value: FloatArray) -> FloatArray:
-    """By how much the upper end of a value is further away than so many standard errors.
+    """The factor by which the upper end is further away than a symmetric interval's.
 
-    What few lists show varies as a count does, and where too few showed it by luck, its error is
-    too small as well. If the variance grows with the value, the values from which the observed one
-    is so many errors away reach this much further (Wilson's interval).
+    Values of few lists vary as counts do, so that a value that is low by chance has too small an
+    error as well. Where the variance grows with the value, this is Wilson's interval.
 
     >>> skew_factor(np.array(2.0), np.array(0.1), np.array([1.0, 0.1])).round(2).tolist()
     [1.1, 2.41]
@@ -224,16 +207,15 @@ def standard_errors_away(
 
     Parameters
     ----------
-    size : of the difference
-    lower, lower_error : the lower of the values of a group and of all others, which may be larger
-        than it was seen, and its standard error
-    unseen : as of `ResampledUsers`, of the same
+    size, error : of the difference
+    lower, lower_error, unseen : the lower one of the values of a group and of all others, which may
+        be larger than observed
     """
     with np.errstate(invalid="ignore", divide="ignore"):
         # the inverse of `skew_factor`
         further = np.where(lower > 0, size / error * lower_error / lower, 0.0)
         by_error = size / error / np.sqrt(1 + further)
-        # and of the share of lists that go unseen
+        # the inverse of the share of lists that go unseen
         share = np.minimum(size / unseen, 1.0)
         by_unseen = -ndtri_exp(max(1, n_lists) * np.log1p(-share))
     away = np.where(size > 0, np.fmax(0.0, np.fmin(by_error, by_unseen)), 0.0)
@@ -250,8 +232,7 @@ def resample_users(
 ) -> ResampledUsers:
     """Standard errors, and the test of all groups and metrics at once.
 
-    A group and all other items are one difference, of which both are in the family. So the smaller
-    of their cut-offs holds for both.
+    A group and its complement are one difference, so the smaller of their cut-offs holds for both.
     """
     n, n_blocks, lattice = moments.n, blocks.n_blocks, grouping.lattice
     is_large = n >= grouping.min_users
@@ -264,9 +245,9 @@ def resample_users(
     for i in range(len(n)):
         received, owed = (_both_sides(part[i], lattice, threads) for part in blocks.amounts)
         whole = due[:, i, None]
-        # what a block gives both sides beyond their values
+        # what each side receives from a block beyond its value
         received -= values[:, i, None] * owed
-        # where a block has more than half of what is due, half counts: nothing would be left
+        # of a block with more than half of what is due, half is left
         own, others = received / np.maximum(whole - owed, whole / 2)
         squares[:, i] = [(lost**2).sum(axis=0) for lost in (own, others, own - others)]
         received /= whole
@@ -285,8 +266,7 @@ def resample_users(
         own, apart = (np.stack([times @ one for one in of], axis=1) for of in added)
         with np.errstate(invalid="ignore", divide="ignore"):
             apart = np.nan_to_num(apart / error, posinf=0.0, neginf=0.0)
-        # both ends alike: values of few lists are skewed, and a draw from them shows the long tail
-        # on the wrong side
+        # even tails: draws from the skewed values of few lists have the long tail on the wrong side
         maxima = np.array([columns.largest(np.abs(one))[[UP, UP]] for one in apart])
         gaps, spans = (np.array([extreme_gaps(one, is_end) for one in of]) for of in (own, apart))
         return maxima, gaps, spans

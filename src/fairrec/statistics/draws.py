@@ -1,13 +1,11 @@
 """Draws under the null hypothesis: sums over cells when values are independent of attributes.
 
-A draw has a number and a seed and no other source of randomness, so that it is the same in
-whichever thread or order it is made. Metrics that are defined for the same users share what is
-drawn, and are summed four at a time: one look-up of a user brings four values.
+A draw follows from its number and a seed, whatever the threads. Metrics that are defined for the
+same users share what is drawn, and are summed four at a time: one look-up gives four values.
 
-A permutation keeps how many users are in each place, a cell of a stratum, and how many are on each
-level; what it gives to places is a table with these margins. All such tables come up as often as
-the multivariate hypergeometric distribution says, so that a permutation is drawn exactly without
-looking at any user, and costs as much as there are places and levels.
+A permutation keeps the number of users in each place, a cell of a stratum, and on each level. The
+table of places and levels then has a multivariate hypergeometric distribution, from which it is
+drawn exactly without looking at users.
 """
 
 from __future__ import annotations
@@ -76,10 +74,9 @@ def iterate_fours(moments: Moments) -> Iterator[Four]:
 class PermutedSums:
     """The values of users, permuted across the users of a stratum.
 
-    Users whose value is undefined keep out of it: the k-th defined value of the shuffled order
-    goes to the k-th place among those with a defined value, so group sizes stay as they are.
-    Users who are alike in all metrics are one kind, and kinds are shuffled: of few, the numbers
-    and values stay in the processor's cache.
+    The k-th defined value of the shuffled order goes to the k-th place with a defined value, so
+    group sizes stay. Kinds of users who are alike in all metrics are shuffled: of few kinds, the
+    values stay in the processor's cache.
     """
 
     def __init__(
@@ -126,10 +123,7 @@ def find_alike_users(moments: Moments) -> tuple[CodeArray, IntArray]:
 
 
 def _runs(is_defined: BoolArray, strata: Strata, cells: Cells) -> tuple[IntArray, IntArray]:
-    """Runs of places of one cell in one stratum: (n_runs,) cells, and (n_runs + 1,) bounds.
-
-    They are those of users with a defined value, stratum by stratum.
-    """
+    """Runs of places of one cell in one stratum: (n_runs,) cells, and (n_runs + 1,) bounds."""
     key = strata.of_user[is_defined].astype(np.int64) * len(cells) + cells.of_user[is_defined]
     occurring, n = np.unique(key, return_counts=True)
     return occurring % len(cells), np.concatenate([[0], np.cumsum(n)])
@@ -148,7 +142,7 @@ class ResampledSums:
         self.n, self.n_sample = np.empty((2, *shape))
         self._rounds = []
         for is_defined, metrics, rows in iterate_fours(moments):
-            # who of the others will have a value is not known; they are taken to have one
+            # users who are not scored are assumed to have a value
             size = np.where(sample.is_fully_scored_cell, cells.sums(is_defined), cells.n_users)
             in_sample = cells.sums(is_defined & sample.is_reference)
             self.n[metrics], self.n_sample[metrics] = size, in_sample
@@ -187,7 +181,10 @@ def _sum_in_order(
     sums: FloatArray,
     squares: FloatArray,
 ) -> None:
-    """Give each run as many users as it has places, and sum their four values and the squares."""
+    """Give each run as many users as it has places, and sum their four values and the squares.
+
+    Written out, because loops over the four take six times as long.
+    """
     for run in range(len(cell)):
         a = b = c = d = 0.0
         aa = bb = cc = dd = 0.0
@@ -271,15 +268,15 @@ class Margins(NamedTuple):
 
     @property
     def n_entries(self) -> int:
-        """The size of the table."""
+        """Entries of the table."""
         return len(self.sizes) * len(self.totals)
 
 
 class TableSums:
     """The levels of users, permuted over the places of each stratum.
 
-    Metrics that were not counted together are permuted apart from one another. Their largest
-    score is then a little larger than if they went together, which is on the safe side.
+    Metrics that were not counted together are permuted independently, which makes the largest
+    score a little larger: on the safe side.
     """
 
     def __init__(self, moments: Moments, cells: Cells) -> None:
@@ -290,7 +287,7 @@ class TableSums:
 
     @property
     def margins(self) -> Iterator[Margins]:
-        """Of all tables."""
+        """The margins of all tables."""
         return (margins for _, tables in self._rounds for margins in tables)
 
     def cell_sums(self, seed: int, number: int) -> CellSums:
@@ -318,7 +315,7 @@ def iterate_rounds(moments: Moments) -> Iterator[Round]:
 
 
 def _margins(one: Round, moments: Moments, cells: Cells) -> Iterator[Margins]:
-    """Of every stratum with a user who can change places."""
+    """The margins of every stratum with users."""
     for stratum in moments.strata.rows:
         rows = stratum[one.n[stratum] > 0]
         if not len(rows):
@@ -340,7 +337,7 @@ def random_table(sizes: IntArray, totals: IntArray, rng: np.random.Generator) ->
         return random_table(totals, sizes, rng).T
     table = np.empty((len(totals), len(sizes)), dtype=np.int64)
     left = sizes.copy()
-    # the largest comes last, where nothing is left to be drawn
+    # the largest comes last, as it follows from the others
     order = np.argsort(totals, kind="stable")
     for level in order[:-1]:
         table[level] = rng.multivariate_hypergeometric(left, totals[level], method="marginals")
@@ -357,10 +354,10 @@ LEAST_USERS = 10_000
 
 
 def choose_draws(moments: Moments, cells: Cells) -> Draws:
-    """Permutations of what everyone has.
+    """Permutations of all users.
 
-    Counted users can only be drawn as tables. Where rows are users, and all metrics are defined for
-    the same of them, both kinds have the same distribution, and the cheaper one is taken.
+    Counted users can only be drawn as tables. Where rows are users and all metrics are defined for
+    the same ones, both kinds have the same distribution, and the cheaper one is chosen.
     """
     if moments.level_of_row is not None:
         return TableSums(moments, cells)

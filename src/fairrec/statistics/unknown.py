@@ -1,7 +1,6 @@
-"""What a group's difference could be if unknown values of attributes were known.
+"""Bounds of a group's difference over all ways to fill in unknown attributes.
 
-Users without a value form a group of their own, `(missing)`. Whoever they truly are, some of them
-may belong to other groups; the bounds hold over every way to fill in what is unknown.
+Users without a value form the group `(missing)`, and some of them may belong to other groups.
 """
 
 from __future__ import annotations
@@ -27,13 +26,13 @@ if TYPE_CHECKING:
 GROUPS_LISTED = 50
 """Of each attribute, the largest groups."""
 _MOST_LOOKS = 200_000_000
-"""At users with unknown values and their cells, once a group; groups beyond have no bounds."""
+"""Users with unknown values and their cells, once a group; groups beyond have no bounds."""
 _MOST_BY_LEVELS = 5_000
-"""Groups whose bounds are worked out from levels, which takes longer."""
+"""Groups whose bounds are computed from levels, which takes longer."""
 _STEPS = 64
-"""Sizes looked at within a level; a difference changes little between two of them."""
+"""Sizes of subsets within a level."""
 _ROUNDING = 1e-9
-"""What all have below in ratios, added up, is as many as they are but for this."""
+"""Relative rounding error of summed denominators."""
 
 
 class Unknown(BaseModel, frozen=True, extra="forbid"):
@@ -57,13 +56,13 @@ class Unknown(BaseModel, frozen=True, extra="forbid"):
 
 @dataclass(frozen=True, slots=True)
 class UnknownBounds:
-    """The range in which the difference of each group of one metric must lie; (n_groups,) each.
+    """The range of the difference of each group of one metric; (n_groups,) each.
 
     Parameters
     ----------
-    difference : mean of those known to belong minus mean of all others, the unknown among these
-    low, high : over all subsets of the unknown users that could belong too; NaN where there are no
-        others, and where there were too many groups
+    difference : mean of the known users minus mean of all others, unknown ones included
+    low, high : over all subsets of unknown users that may belong; NaN where there are no others, or
+        too many groups
     n_known, n_unknown, n_all : users with a value of the metric
     """
 
@@ -75,7 +74,7 @@ class UnknownBounds:
     n_all: int
 
     def at_worst(self, metric: int, analysis: Analysis) -> FloatArray:
-        """(n_groups,), the worst difference within the bounds, and chance on top of them."""
+        """(n_groups,), the worst difference within the bounds, with the simultaneous interval."""
         difference = analysis.moments.difference[metric]
         least, most = (end[metric] for end in analysis.estimates.simultaneous)
         low: FloatArray = self.low + (least - difference)
@@ -106,14 +105,12 @@ class UnknownBounds:
 def unknown_bounds(
     metric: int, findings: Sequence[int], measured: Measured, grouping: Grouping
 ) -> UnknownBounds | None:
-    """Bounds of all groups; None where every attribute is known of everyone.
+    """Bounds of all groups; None where all attributes are known, and after a search.
 
-    None after a search too, where most users are unknown in another sense. Of more groups than can
-    be looked at those of the fewest attributes and the findings have bounds.
+    Of too many groups, the findings and those of the fewest attributes have bounds.
 
     Parameters
     ----------
-    metric : position among those measured
     findings : positions in the lattice
     """
     unknown_codes = find_unknown_codes(grouping)
@@ -177,15 +174,11 @@ def select_bounds(
 ) -> list[int]:
     """Groups of one attribute and findings to which unknown users may belong.
 
-    The largest harm first, for its size.
-
-    Parameters
-    ----------
-    findings : positions in the lattice
+    The largest harm for its size comes first.
     """
     lattice = grouping.lattice
     may_grow = (bounds.n_unknown > 0) & (bounds.n_known >= grouping.min_users)
-    # nobody can turn out to be a user whose value is unknown
+    # no user belongs to a group of unknown values after all
     is_unknown = (lattice.codes == find_unknown_codes(grouping)) & (lattice.codes != ANY)
     may_grow &= ~is_unknown.any(axis=1)
     listed = [group for group in findings if may_grow[group]]
@@ -211,12 +204,10 @@ def _bounds_by_levels(
 ) -> IntArray:
     """The same as `_bounds_by_users`, of rows that are users on levels.
 
-    Of all subsets of one size, that of the largest values has the largest difference; so as many
-    subsets as there are sizes hold the extremes.
+    Of all subsets of one size, that of the largest values has the largest difference.
 
     Parameters
     ----------
-    cells : (n_attributes, n_cells)
     rows : (n_rows,) each: values, users, squares within rows, and levels
     """
     n_unknown = np.zeros(len(codes), dtype=np.int64)
@@ -230,7 +221,7 @@ def _bounds_by_levels(
         if n_unknown[at]:
             n_joined, joined = _sum_joining(values, n.astype(np.float64), inner, level)
             n_in = size[at] + n_joined
-            # a group of everybody has nobody to be compared with
+            # a group of all users has no others to be compared with
             n_others = np.where(n_in < n_all * (1 - _ROUNDING), n_all - n_in, np.nan)
             lowest, highest = (total[at] + joined) * (1 / n_in + 1 / n_others)
             bounds[:, at] = np.nanmin(lowest), np.nanmax(highest)
@@ -240,11 +231,10 @@ def _bounds_by_levels(
 def _sum_joining(
     value: FloatArray, n: FloatArray, inner: FloatArray, level: IntArray
 ) -> tuple[FloatArray, FloatArray]:
-    """(2, n_sizes) each, how many join, and the smallest and largest sum that so many can have.
+    """(2, n_sizes) each, how many users join, and the smallest and largest sum of as many.
 
-    Users of a lower level have lower values. Within a level nobody knows who is lower: the sum over
-    any `j` of `n` users is off by at most `sqrt(squares * j * (n - j) / n)` from `j` times the mean
-    (Cauchy and Schwarz).
+    Users of a lower level have lower values. Within a level, the sum over any `j` of `n` users is
+    off by at most `sqrt(squares * j * (n - j) / n)` from `j` times the mean (Cauchy and Schwarz).
     """
     _, at = np.unique(level, return_inverse=True)
     n_level = np.bincount(at, weights=n)
@@ -279,16 +269,15 @@ def _bounds_by_users(
 ) -> IntArray:
     """How many users may join each group, and the bounds of its difference.
 
-    Of ratios the bounds hold where the largest is above 0 and the smallest below; of differences
-    that all have one sign, the end next to 0 may be missed by a little.
+    Bounds of ratios hold where the largest is above 0 and the smallest below; if all have one sign,
+    the end next to 0 may be missed by a little.
 
     Parameters
     ----------
-    codes : (n_groups, n_attributes)
-    totals, n_known : (n_groups,), sums over those who belong for sure, around the mean of all
+    totals, n_known : (n_groups,), sums over users who surely belong, around the mean of all
     cell_codes : (n_cells, n_attributes), of the cells with unknown values
     cell_of_row, values, sizes : (n_rows,), of users in these, from the lowest value for its size:
-        what each adds to a sum, and to what it is divided by
+        what each adds to a sum, and to its divisor
     bounds : (2, n_groups), written to: the smallest and the largest difference
     """
     joins = np.zeros(len(cell_codes), dtype=np.bool_)
@@ -298,7 +287,7 @@ def _bounds_by_users(
     for group in range(len(codes)):
         is_same = True
         for cell in range(len(cell_codes)):
-            # who meets every condition that is known of them, and not all of them
+            # users who meet every condition that is known of them, and not all of them
             may_be, is_member = True, True
             for attribute in range(len(unknown_codes)):
                 of_group, of_cell = codes[group, attribute], cell_codes[cell, attribute]
@@ -322,7 +311,7 @@ def _bounds_by_users(
                 row = joining[at] if end == 0 else joining[n - 1 - at]
                 total += values[row]
                 size += sizes[row]
-                # a group of everybody has nobody to be compared with
+                # a group of all users has no others to be compared with
                 if size < n_all * (1 - _ROUNDING):
                     difference = total * (1 / size + 1 / (n_all - size))
                     extreme = min(extreme, difference) if end == 0 else max(extreme, difference)
