@@ -54,7 +54,7 @@ def group_table(analysis: Analysis, found: Sequence[DescribedMetric]) -> pl.Data
     What is judged is null where nothing was tested.
     """
     conditions, estimates = group_conditions(analysis.grouping), analysis.estimates
-    adjusted, errors = analysis.adjusted_p_values, analysis.standard_errors
+    adjusted, errors = analysis.adjusted_p_values, np.abs(analysis.score)
     beside = {
         "simultaneous_low": estimates.simultaneous.low,
         "simultaneous_high": estimates.simultaneous.high,

@@ -1,8 +1,4 @@
-"""The analysis of what was measured: all that is computed about groups, before it gets names.
-
-Moments of all groups and the test against chance come first, with as many permutations as the
-outcome takes; all else follows from them on demand.
-"""
+"""The analysis of what was measured: moments, the test, and all that follows from them."""
 
 from __future__ import annotations
 
@@ -43,17 +39,16 @@ RESAMPLING_RISK = 0.001
 
 @dataclass(frozen=True)
 class Analysis:
-    """What was measured, the groups, and what the test against chance says about them.
+    """What was measured, the groups, and the test.
 
     Parameters
     ----------
-    moments : within strata, where some covariates are given
-    raw : unadjusted
+    moments, raw : adjusted for covariates where some are given, and unadjusted
     is_tested : (n_metrics, n_groups), groups with enough users with a defined value
     test : None where nothing was permuted, or items are compared
-    resampled : of items, their test and how far differences may be off, by users drawn again
-    raised : Monte Carlo standard errors by which critical values are raised, above 0 where the most
-        permutations leave open what another seed would show
+    resampled : of items, their test and standard errors by users drawn again
+    raised : Monte Carlo standard errors by which critical values are raised; above 0 where the most
+        permutations do not exclude another outcome with another seed
     """
 
     measured: Measured
@@ -73,7 +68,7 @@ class Analysis:
 
     @property
     def n_permutations(self) -> int:
-        """How many were drawn; of items as many as were asked for."""
+        """The number of permutations; of items the one in the options."""
         return self.options.permutations if self.test is None else self.test.n_permutations
 
     @property
@@ -124,9 +119,8 @@ class Analysis:
     def _extremes(self) -> FloatArray:
         """(n_metrics, 2), values that users of a group may have although none was seen.
 
-        The worst value of all users, as what is ruled out may not rest on luck. At the better end
-        nothing is added to what score intervals allow for: with the best value of all, groups of
-        metrics with a long tail could hardly ever be shown to be worse.
+        The worst value of all users. The better end is ignored: with the best value of all, groups
+        in metrics with a long tail could hardly ever be shown to be worse.
         """
         extremes = np.full((len(self.measured.metrics), 2), np.nan)
         for i, metric in enumerate(self.measured.metrics):
@@ -137,7 +131,7 @@ class Analysis:
 
     @cached_property
     def cut_offs(self) -> CutOffs | None:
-        """Of intervals that hold for all groups and metrics at once."""
+        """The cut-offs of simultaneous intervals."""
         if self.test is None:
             return None
         return CutOffs(*self.test.cut_offs(self.options.alpha, self.raised))
@@ -148,11 +142,6 @@ class Analysis:
         with np.errstate(invalid="ignore", divide="ignore"):
             score = self.moments.difference / self.tested_error
         return np.nan_to_num(score, posinf=0.0, neginf=0.0)
-
-    @property
-    def standard_errors(self) -> FloatArray:
-        """(n_metrics, n_groups), the size of the score."""
-        return np.abs(self.score)
 
     @cached_property
     def tested_error(self) -> FloatArray:
@@ -169,7 +158,7 @@ class Analysis:
         """(n_metrics, n_groups), the smallest true harm shown with 80% probability."""
         weights = self.moments.weights
         with np.errstate(divide="ignore"):
-            # users of one stratum who would tell as much
+            # as many users in one stratum would have the same error
             n, n_others = 1 / weights.own, 1 / weights.others
         found = [
             self._detectable(i, np.nan_to_num(n[i]), np.nan_to_num(n_others[i]), critical)
@@ -178,7 +167,7 @@ class Analysis:
         return np.where(self.is_comparable, np.reshape(found, self.is_tested.shape), np.nan)
 
     def find_detectable(self, i: int, n: FloatArray) -> FloatArray:
-        """The same for groups of `n` users, by however many attributes."""
+        """The same for groups of `n` users by any number of attributes."""
         critical = self._critical_of_both[:, i]
         critical = np.where(self.is_tested[i], critical, -np.inf).max(axis=1, initial=-np.inf)
         return self._detectable(i, n, None, np.where(np.isinf(critical), np.inf, critical)[:, None])
@@ -186,7 +175,7 @@ class Analysis:
     def _detectable(
         self, i: int, n: FloatArray, n_others: FloatArray | None, critical: FloatArray
     ) -> FloatArray:
-        """Of items nothing is promised: a group is off by its own items, and by users."""
+        """NaN for ratios of items, whose errors do not follow from sizes."""
         if self.measured.ratio is not None:
             return np.full(n.shape, np.nan)
         higher_is_better = self.measured.metrics[i].metric.higher_is_better
@@ -197,7 +186,7 @@ class Analysis:
         largest = max(
             high - mean if end > 0 else mean - low for end in worse_ends(higher_is_better)
         )
-        # within strata a metric has no bounds of its own; yet nobody is worse than the worst value
+        # no group is worse than the worst value, which moments within strata do not have
         return np.where(found <= largest, found, np.nan)
 
     @cached_property
@@ -221,8 +210,8 @@ class Analysis:
         found = self.tested_by.adjusted_p_values
         adjusted[self.is_tested] = found[self.is_tested]
         if self.test is not None:
-            # permutations tell distributions apart: where these differ otherwise than in their
-            # means, or a few large values decide, the interval has the last word
+            # permutations compare distributions: where these may differ otherwise than in their
+            # means, the interval has the last word
             within = self.moments.within
             bounds = self.moments.bounds if within is None else within.bounds
             is_limited = self.guarded.is_guarded | is_half_bounded(bounds)[:, None]
@@ -244,11 +233,7 @@ class Analysis:
 
     @cached_property
     def is_beyond_chance(self) -> BoolArray:
-        """(n_metrics, n_groups), significant, with an interval that excludes 0.
-
-        The two need not agree: the interval allows for the group's own shape and for users who
-        were not seen, and is even between tails.
-        """
+        """(n_metrics, n_groups), significant, with an interval that excludes 0."""
         low, high = self.estimates.simultaneous
         return self.is_significant & ((low > 0) | (high < 0))
 
@@ -283,17 +268,17 @@ def analyse(
     executor: Executor | None = None,
     blocks: UserBlocks | None = None,
 ) -> Analysis:
-    """Moments of all groups and the test against chance; the rest follows from them.
+    """Moments of all groups and the test; the rest follows from them.
 
     Parameters
     ----------
-    strata : users with equal covariates, among whom alone groups are compared
+    strata : users with equal covariates
     executor : whose workers draw permutations; None for the threads of this process
-    blocks : of the users who were shown items, where these are compared
+    blocks : of users, where items are compared
     """
     raw = compute_moments(measured, grouping, options.n_threads)
     if strata is not None and strata.n_strata == 1:
-        strata = None  # everyone is alike, and bounds of a metric still hold
+        strata = None
     moments = (
         raw if strata is None else compute_moments(measured, grouping, options.n_threads, strata)
     )
@@ -329,12 +314,12 @@ def analyse(
 
 
 def _null_hypothesis(found: Analysis, strata: Strata | None) -> NullHypothesis:
-    """What is drawn at random."""
+    """The null hypothesis of the test."""
     measured, grouping, moments = found.measured, found.grouping, found.moments
     better = [metric.metric.higher_is_better for metric in measured.metrics]
     if moments.sample is not None:
         return Resampled(moments, moments.sample, grouping, found.is_tested, better)
-    # levels may hold values that differ: they are tested as what permutations can tell apart
+    # values that differ within a level are tested as if they were equal
     on_levels = measured.on_levels
     if on_levels is not measured:
         moments = compute_moments(on_levels, grouping, found.options.n_threads, strata)
@@ -344,9 +329,9 @@ def _null_hypothesis(found: Analysis, strata: Strata | None) -> NullHypothesis:
 def _errors_of_seeds(n_draws: int, most: int) -> float:
     """Monte Carlo standard errors by which critical values of any seed may be off.
 
-    A sequential Monte Carlo test with a bounded resampling risk (Gandy 2009): the outcome is known
-    where critical values that are higher and lower by so much give no other one. Draws are doubled
-    until it is. Where the most draws leave it open, decisions are taken by the higher values.
+    A sequential Monte Carlo test with a bounded resampling risk (Gandy 2009): draws are doubled
+    until critical values that much higher and lower give the same outcome. Where the most draws do
+    not, the higher values decide.
     """
     n_looks = 1 + math.ceil(math.log2(most / n_draws))
     # another seed has the same risk

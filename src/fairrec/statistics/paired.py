@@ -1,9 +1,8 @@
 """The same users before and after: mean changes of all users and of groups, intervals and tests.
 
-Changes are often skewed: many users gain a little and a few lose much. Among a handful of users
-none of the few may be, and their changes then look more alike than they are. So a group is never
-taken to vary less than all users who changed do, and for a set of users that is all there is to
-know of, the test allows for the skewness that is seen.
+Changes are often skewed: many users gain a little and a few lose much, and a small group may have
+none of the few. So a group has at least the spread of all users who changed, and a single set of
+users is tested with its skewness taken out.
 """
 
 from __future__ import annotations
@@ -23,10 +22,10 @@ from fairrec.statistics.scores import Spread, own_error
 from fairrec.statistics.simultaneous import holm
 
 ROUNDING = 1e-15
-"""A variance below this share of the squares is what rounding leaves where all change alike."""
+"""A variance below this share of the squares is a rounding error."""
 
 LEAST_SKEWNESS = 1e-6
-"""Less changes no digit that is shown, and would be lost in rounding."""
+"""Less has no effect beyond rounding."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +39,9 @@ class PairedChanges:
     error : standard error of the change, NaN below two users
     low, high : confidence interval of the change at 1 - alpha, NaN below two users and where
         too few users changed for one
-    p_value : of no change, two-sided (Student's t on the changes of users); 1 where nobody changed,
-        and never below what turning the signs of the changes could show
-    n_changed : users whose value is another
+    p_value : of no change, two-sided (Student's t), 1 without any change, and never below that of
+        flipping the signs of the changes
+    n_changed : users whose value changed
     """
 
     n: FloatArray
@@ -65,7 +64,7 @@ class PairedSums:
     n : users with a value before and after
     before, after : sums of these values
     squares : sum of squared changes
-    n_changed : users whose value is another
+    n_changed : users whose value changed
     pooled : sum over these users of the variance among all who changed
     """
 
@@ -82,7 +81,7 @@ class PairedSums:
         Parameters
         ----------
         alpha : one for all groups, or one for each
-        skewness : of the mean change, which is that of the changes over the root of their number
+        skewness : of the mean change
         """
         n = self.n
         degrees = np.maximum(n - 1, 1)
@@ -91,16 +90,15 @@ class PairedSums:
             change = (self.after - self.before) / n
             error = self._error(change)
             t = change / error
-            # what allows for skewness is itself uncertain, so it can only weaken what is shown
+            # the correction for skewness is uncertain, so it may only increase p-values
             shown = np.minimum(np.abs(t), np.sign(t) * _straightened(t, skewness))
             p_value = 2 * stdtr(degrees, -np.maximum(shown, 0))
         far = stdtrit(degrees, 1 - alpha / 2)
         below = np.maximum(far, _bent(far, skewness)) * error
         above = np.maximum(far, -_bent(-far, skewness)) * error
-        # two users who change alike have no spread, which proves nothing: of the 2^n ways to turn
-        # the signs of n changes, two are as extreme as the most extreme
+        # of the 2^n ways to flip the signs of n changes, two are as extreme as equal signs
         least = np.exp2(1 - self.n_changed)
-        # there an interval that leaves 0 out would contradict the p-value
+        # an interval that excludes 0 would contradict that p-value
         has_none = (n < 2) | ((self.n_changed > 0) & (p_value <= alpha) & (least > alpha))
         low, high = (np.where(has_none, math.nan, end) for end in (change - below, change + above))
         p_value = np.maximum(p_value, least)
@@ -109,7 +107,7 @@ class PairedSums:
         return PairedChanges(n, before, after, change, error, low, high, p_value, self.n_changed)
 
     def _error(self, change: FloatArray) -> FloatArray:
-        """Standard error of the change by a group's own spread, or by that of all where larger."""
+        """Standard error of the change, by a group's own spread or that of all if larger."""
         n = self.n
         variance = np.maximum(self.squares - n * change**2, 0) / (n - 1)
         variance[variance <= ROUNDING * self.squares] = 0.0
@@ -125,7 +123,7 @@ def _straightened(t: FloatArray, skewness: float) -> FloatArray:
 
 
 def _bent(t: FloatArray, skewness: float) -> FloatArray:
-    """What `_straightened` makes straight."""
+    """The inverse of `_straightened`."""
     if not skewness:
         return t
     return (np.cbrt(1 + skewness * (t - skewness / 6)) - 1) * 3 / skewness
@@ -143,7 +141,7 @@ def paired_sums(before: FloatArray, after: FloatArray) -> tuple[FloatArray, ...]
 
 
 def _variance(changes: FloatArray) -> float:
-    """0 for one change alone, and where all are alike up to rounding."""
+    """The variance; 0 of a single change, and of equal ones up to rounding."""
     variance = float(changes.var(ddof=1)) if len(changes) > 1 else 0.0
     return variance if variance > ROUNDING * (changes**2).sum() else 0.0
 
@@ -162,7 +160,7 @@ def paired_change(before: FloatArray, after: FloatArray, alpha: float) -> Paired
 
 
 def _skewness_of_mean(changes: FloatArray) -> float:
-    """Of the mean over as many users; 0 where they do not differ, and where there is hardly any."""
+    """The skewness of the mean change; 0 where it is negligible."""
     if not _variance(changes):
         return 0.0
     centred = changes - changes.mean()
@@ -171,14 +169,13 @@ def _skewness_of_mean(changes: FloatArray) -> float:
 
 
 ChangeVerdict = Literal["improved", "worse", "changed", "not significant", "unchanged"]
-"""At the significance level alpha; changed: significantly, in a metric of which neither end is
-better, or in a distance that is not shown to be smaller or larger."""
+"""Changed: significantly, in a metric of which neither end is better, or in a distance."""
 
 
 def change_verdict(
     change: float, p_value: float, higher_is_better: bool | None, alpha: float
 ) -> ChangeVerdict:
-    """A change in a word or two, at the significance level alpha."""
+    """The verdict about a change, at the significance level alpha."""
     if not change:
         return "unchanged"
     if not p_value <= alpha:
@@ -189,12 +186,7 @@ def change_verdict(
 
 
 def group_sums(before: FloatArray, after: FloatArray, grouping: Grouping) -> PairedSums:
-    """Sums over every group of the lattice, for one metric.
-
-    Parameters
-    ----------
-    before, after : (n_users,)
-    """
+    """Sums over every group of the lattice, for one metric of users."""
     parts = paired_sums(before, after)
     per_cell = np.stack([grouping.cells.sums(part) for part in parts])
     return PairedSums(*grouping.lattice.sums(per_cell))
@@ -227,11 +219,11 @@ class GroupChanges:
 
     @property
     def n_tests(self) -> int:
-        """How many groups and metrics somebody changed in."""
+        """The number of groups and metrics with a change."""
         return int(sum((part.n_changed > 0).sum() for part in self.changes))
 
     def verdicts(self, metric: int) -> np.ndarray[tuple[int], np.dtype[np.str_]]:
-        """(n_groups,), the change of each group in a word."""
+        """(n_groups,), the verdict about the change of each group."""
         changes = self.changes[metric]
         higher_is_better = [*self.metrics.values()][metric]
         return np.array(
@@ -262,7 +254,7 @@ def group_changes(
         for first, last in zip(before, after, strict=True)
     )
     p_values = np.stack([part.p_value for part in changes])
-    # a group in which nobody changed was not tested
+    # a group without any change was not tested
     is_tested = np.stack([part.n_changed > 0 for part in changes]) & ~np.isnan(p_values)
     return GroupChanges(metrics, grouping, changes, adjust_for_all(p_values, is_tested), alpha)
 
@@ -294,10 +286,7 @@ def change_of_means(
 def binomial_interval(
     n: FloatArray, hits: FloatArray, alpha: FloatArray | float
 ) -> tuple[FloatArray, FloatArray]:
-    """Both ends of the interval of a share of which `n` draws show so many hits.
-
-    That of Clopper and Pearson (1934).
-    """
+    """Both ends of the interval of a share, from the hits of `n` draws (Clopper, Pearson 1934)."""
     low = np.where(hits > 0, betaincinv(np.maximum(hits, 1), n - hits + 1, alpha / 2), 0.0)
     high = np.where(hits < n, betaincinv(hits + 1, np.maximum(n - hits, 1), 1 - alpha / 2), 1.0)
     return low, high

@@ -1,8 +1,7 @@
-"""The power of an audit: the smallest true harm that it would show, and what it can rule out.
+"""The power of an audit: the smallest harm that it would detect, and what it can rule out.
 
-A group without any true difference has an interval around 0 all the same. How wide it will be
-follows from the sizes of the groups, and from mean and spread of the metric: the cut-offs that hold
-for all groups at once are those of as many independent scores.
+The width of intervals follows from the sizes of groups, and from mean and spread of the metric:
+simultaneous cut-offs are those of as many independent scores.
 """
 
 from __future__ import annotations
@@ -32,16 +31,15 @@ def detectable_harm(
     higher_is_better: bool | None,
     n_others: FloatArray | None = None,
 ) -> FloatArray:
-    """The smallest true harm of groups of `n` users that is shown with 80% probability.
+    """The smallest true harm of groups of `n` users that is detected with 80% power.
 
-    NaN where even the largest possible harm would be missed: nobody can be worse than the worst
-    value of a metric.
+    NaN where even the largest possible harm would be missed. Where neither end is better, the
+    larger harm of both ends.
 
     Parameters
     ----------
     critical : (2,) or (2, n_groups), score up and down beyond which a group is significant
-    higher_is_better : where neither end is better, the larger harm of both ends
-    n_others : users each is compared with; where that is not said, all others
+    n_others : users that each is compared with; by default all others
     """
     n = np.maximum(n, 1.0)
     if n_others is None:
@@ -64,7 +62,7 @@ def _detectable(
 ) -> FloatArray:
     mean, variance = float(everyone.mean[metric]), float(everyone.variance[metric])
     low, high = everyone.bounds[metric]
-    # an infinite cut-off or a metric without spread shows nothing
+    # in a metric without spread nothing is detected
     if variance == 0:
         return np.full(n.shape, np.nan)
     largest = (high - mean) if end > 0 else (mean - low)
@@ -72,7 +70,7 @@ def _detectable(
         largest = 1000 * np.sqrt(variance)
     chance_error = np.sqrt(variance * (1 / n + 1 / n_others))
     is_rate = bool(everyone.is_rate[metric])
-    # by its own error a group of few users must stand out further
+    # by its own error a small group has a larger cut-off
     cut_off = critical if is_rate else student_scale(critical, n)
     reach = cut_off * chance_error
 
@@ -104,22 +102,21 @@ def _detectable(
 
 
 MOST_TIMES = 1000
-"""Further than that, nobody is told to find more users."""
+"""Growth beyond this is not suggested."""
 _GROWTH_STEPS = 300
 _SCORE_STEPS = 30
 _LARGEST_SCORE = 40.0
 _SKEWED = 1e6
-"""A rate of more trials has the tails of a normal variable, as far as it matters here."""
+"""A rate of more trials has practically the tails of a normal variable."""
 
 
 def expected_cut_offs(
     everyone: Everyone, n_per_group: FloatArray, depth: IntArray, alpha: float
 ) -> FloatArray:
-    """(2, n_groups), the cut-offs up and down of intervals that hold for all groups at once.
+    """(2, n_groups), the expected cut-offs up and down of simultaneous intervals.
 
-    In each column as many scores are expected beyond as it has of alpha, as if groups shared no
-    users and metrics did not go together. Those of an audit have the normal ones as their floor.
-    How skewed scores are is known beforehand of rates alone.
+    As if groups and metrics were independent: in each column the expected number of scores beyond
+    is its share of alpha. Skewness is known beforehand of rates alone.
     """
     n_metrics = len(everyone.mean)
     tested = np.ones((1, len(n_per_group)), dtype=bool)
@@ -132,7 +129,7 @@ def expected_cut_offs(
         for _ in range(_SCORE_STEPS):
             middle = (low + high) / 2
             beyond = [_tail(everyone, i, n, middle[at], end) for i in range(n_metrics)]
-            # metrics have the level in equal parts, and the tails of all are about as long
+            # metrics share the level equally, and have tails of about the same length
             expected = np.bincount(at, counts * np.mean(beyond, axis=0), columns.n_columns)
             is_too_low = expected * n_metrics > alpha * columns.shares[tail]
             low, high = np.where(is_too_low, middle, low), np.where(is_too_low, high, middle)
@@ -148,18 +145,19 @@ def certified_harm(
     higher_is_better: bool | None,
     probability: float,
 ) -> FloatArray:
-    """What is ruled out, with this probability, for groups of `n` users without any difference.
+    """The harm that is ruled out, with this probability, for groups without any difference.
 
     Parameters
     ----------
-    cut_offs : (2, len(n)), NaN comes back where they are infinite
+    n : (n_groups,), users
+    cut_offs : (2, n_groups); the harm is NaN where they are infinite
     """
     up, down = cut_offs
     mean, variance = float(everyone.mean[metric]), float(everyone.variance[metric])
     low, high = bounds = everyone.bounds[metric]
     n_all = np.maximum(float(everyone.n[metric]), n + 1)
     n_others = n_all - n
-    # without a worse end, either may be further off than 0 is
+    # without a worse end, both ends count
     chance = probability if higher_is_better is not None else (1 + probability) / 2
     harm = ndtri(chance) * np.sqrt(variance * (1 / n + 1 / n_others))
     found = []
@@ -186,14 +184,14 @@ def growth_needed(
 ) -> FloatArray:
     """(n_metrics, len(groups)), how many times the users it takes to rule out the tolerance.
 
-    In these groups without any difference, with 80% probability, where all groups grow alike; to
-    2%. NaN where up to 1,000 times as many are not enough.
+    With 80% probability, in groups without any difference, where all groups grow alike; to 2%. NaN
+    where 1,000 times as many are not enough.
 
     Parameters
     ----------
     n_per_group, depth : of all groups that are tested
     groups : positions in these
-    tolerance, higher_is_better : of each metric; NaN where none is set
+    tolerance, higher_is_better : of each metric; NaN without a tolerance
     """
 
     def times(step: int) -> float:
@@ -212,7 +210,6 @@ def growth_needed(
 
     found = np.full((len(tolerance), len(groups)), np.nan)
     for metric, at in np.ndindex(found.shape):
-        # from the first step that is enough on, all are
         step = bisect_left(
             range(_GROWTH_STEPS + 1), True, key=partial(is_ruled_out, metric, int(groups[at]))
         )
@@ -222,12 +219,12 @@ def growth_needed(
 
 
 def _grown(everyone: Everyone, times: float) -> Everyone:
-    """The same with so many times as many users."""
+    """All users, grown in number."""
     return everyone._replace(n=everyone.n * times)
 
 
 def _side(everyone: Everyone, metric: int, n: FloatArray, value: FloatArray) -> Side:
-    """Users as they are on the whole, with another mean."""
+    """A side with the spread of all users, and another mean."""
     mean, variance = float(everyone.mean[metric]), float(everyone.variance[metric])
     low, high = everyone.bounds[metric]
     is_bounded = np.isfinite(low) and np.isfinite(high) and low < mean < high
@@ -240,10 +237,9 @@ def _side(everyone: Everyone, metric: int, n: FloatArray, value: FloatArray) -> 
 def _tail(
     everyone: Everyone, metric: int, n: FloatArray, score: FloatArray, end: float
 ) -> FloatArray:
-    """How often a group of `n` users without any difference has a score beyond this one.
+    """The probability of a score beyond this one, for a group of `n` users without a difference.
 
-    A rate is skewed: the share of a small group that has a hit can be far above the mean, hardly
-    below. It is taken for as many trials as have that skew.
+    A rate is skewed, and is approximated by a binomial variable with the same skewness.
     """
     if not everyone.is_rate[metric]:
         return np.asarray(ndtr(-score))
@@ -252,7 +248,7 @@ def _tail(
     n_others = np.maximum(float(everyone.n[metric]) - n, 1.0)
     skew = (1 / n - 1 / n_others) / np.sqrt(1 / n + 1 / n_others)
     n_trials = 1 / np.maximum(skew**2, 1 / _SKEWED)
-    # among most users, what is seen is that the few others have a hit
+    # a group of most users is seen through the hits of the few others
     of_tail = np.where((skew > 0) == (end > 0), share, 1 - share)
     needed = n_trials * of_tail + score * np.sqrt(n_trials * share * (1 - share))
     beyond = betainc(np.minimum(needed, n_trials), np.maximum(n_trials - needed, 0.0) + 1, of_tail)
@@ -260,10 +256,7 @@ def _tail(
 
 
 def _sizes(n: FloatArray, column: IntArray) -> tuple[FloatArray, IntArray, FloatArray]:
-    """Different sizes in each column, the column, and how many groups have each.
-
-    To two digits, which is near enough; rounded down.
-    """
+    """Distinct sizes in each column, to two digits, the column, and the groups of each."""
     digit = 10.0 ** np.floor(np.log10(n) - 1)
     pairs, counts = np.unique(
         np.stack([column, np.floor(n / digit) * digit]), axis=1, return_counts=True

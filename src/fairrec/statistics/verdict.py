@@ -1,7 +1,7 @@
 """The verdict: what is known about the harm of each group, each metric and the whole audit.
 
-Only a group that stands out by both errors can be worse; the interval that holds for all groups
-and metrics at once then says by how much, and what can be ruled out.
+Only a significant group can be worse; the simultaneous interval of its harm then says by how much,
+and what can be ruled out.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _WORSE, _DIFFERS = (*_OUTCOMES[:2], *_OUTCOMES[4:]), _OUTCOMES[2:]
 
 
 def outcome_names(higher_is_better: bool | None) -> tuple[Outcome, ...]:
-    """The words for the positions above; where neither end is better, no group is worse.
+    """The outcomes by position; where neither end is better, no group is worse.
 
     >>> outcome_names(None)[WORSE], outcome_names(False)[WORSE]
     ('differs', 'worse')
@@ -46,7 +46,7 @@ def outcome_names(higher_is_better: bool | None) -> tuple[Outcome, ...]:
 
 
 def outcome_position(outcome: Outcome) -> int:
-    """The position of a word, whatever the metric.
+    """The position of an outcome of any metric.
 
     >>> outcome_position("differs beyond tolerance") == BEYOND
     True
@@ -55,13 +55,9 @@ def outcome_position(outcome: Outcome) -> int:
 
 
 def worst_outcome(outcomes: Iterable[tuple[Outcome, bool | None]]) -> Outcome:
-    """The worst of them, such as among the metrics of an audit.
+    """The worst of the outcomes of metrics, each with whether higher is better.
 
     A metric of which neither end is better decides only where there is no other.
-
-    Parameters
-    ----------
-    outcomes : each with whether higher is better in its metric
     """
     found = [*outcomes]
     ended = [outcome for outcome, better in found if better is not None]
@@ -76,10 +72,7 @@ MAX_POINTS = 60
 
 
 def harm_interval(interval: Interval, higher_is_better: bool | None) -> Interval:
-    """The interval of a harm from that of a difference.
-
-    Where neither end is better, of the size of the difference.
-    """
+    """The interval of a harm; where neither end is better, of the size of the difference."""
     if higher_is_better is not None:
         return Interval(-interval.high, -interval.low) if higher_is_better else interval
     nearest = np.maximum(np.maximum(interval.low, -interval.high), 0.0)
@@ -96,14 +89,13 @@ class CertifiedSize(BaseModel, frozen=True, extra="forbid"):
 
 @dataclass(frozen=True, slots=True)
 class GroupVerdicts:
-    """What is known about each group in one metric; (n_groups,) each.
+    """The outcome of a metric, and what is known about each group; (n_groups,) each.
 
     Parameters
     ----------
-    outcome : that of the metric
     tolerance : in units of the metric; None where none is set
     of_groups : positions in `outcome_names`; OPEN where a group is not tested
-    is_known : whether its interval holds, so that something can be said
+    is_known : whether its interval is valid
     is_worse, is_better : groups shown to be served worse, or better, than all others
     harm : the interval of each group's harm
     """
@@ -117,7 +109,7 @@ class GroupVerdicts:
     harm: Interval
 
     def has(self, position: int) -> BoolArray:
-        """(n_groups,), groups of which this is known."""
+        """(n_groups,), groups with this outcome."""
         return np.asarray(self.of_groups == position)
 
 
@@ -181,7 +173,7 @@ def decide_verdicts(
 
     Parameters
     ----------
-    is_conclusive : whether the users with a value speak for all; otherwise nothing is ruled out
+    is_conclusive : whether users with a value represent all; otherwise nothing is ruled out
     unknown : bounds of the groups of each metric, where attributes are unknown
     """
     bounds = unknown or [None] * len(is_conclusive)
@@ -233,7 +225,7 @@ def _decide(
 def settle_outcome(
     outcome: Outcome, of_other_seeds: Sequence[Outcome]
 ) -> tuple[Outcome, Outcome | None]:
-    """The outcome to report, and another one that other seeds may give."""
+    """The outcome to report, and a different one of other seeds."""
     alternative = next((other for other in of_other_seeds if other != outcome), None)
     if alternative is not None and outcome_position(outcome) == WITHIN:
         # no all-clear where another seed may show a harm
@@ -277,7 +269,7 @@ def _judge_groups(i: int, analysis: Analysis, is_conclusive: bool) -> GroupVerdi
     interval = harm_interval(
         Interval(*(end[i] for end in analysis.estimates.simultaneous)), higher_is_better
     )
-    # users must show how much a metric without bounds varies
+    # the spread of a metric without bounds must be seen
     has_spread = np.isfinite(moments.bounds[i]).all() or analysis.is_adjusted
     is_tested = analysis.is_tested[i] & np.isfinite(moments.difference[i])
     is_known = is_tested & analysis.is_comparable[i] & (has_spread or moments.variance[i] > 0)
@@ -297,20 +289,14 @@ def _judge_groups(i: int, analysis: Analysis, is_conclusive: bool) -> GroupVerdi
 
 
 def is_shown_worse(harm: FloatArray, is_beyond_chance: BoolArray, is_known: BoolArray) -> BoolArray:
-    """(n_groups,), groups that stand out at the worse end."""
+    """(n_groups,), significant groups at the worse end."""
     return is_known & is_beyond_chance & (harm > 0)
 
 
 def group_outcomes(
     harm: Interval, is_worse: BoolArray, is_known: BoolArray, tolerance: float | None
 ) -> IntArray:
-    """(n_groups,), positions in `outcome_names`.
-
-    Parameters
-    ----------
-    is_worse : groups that stand out at the worse end
-    is_known : groups whose interval holds
-    """
+    """(n_groups,), positions in `outcome_names`; within tolerance only where known."""
     outcomes = np.where(is_worse, WORSE, OPEN)
     if tolerance is not None:
         outcomes[is_worse & (harm.low > tolerance)] = BEYOND
@@ -321,10 +307,10 @@ def group_outcomes(
 def metric_outcome(
     of_groups: IntArray, is_tested: BoolArray, depth: IntArray, higher_is_better: bool | None
 ) -> Outcome:
-    """That of its worst groups.
+    """The outcome of the worst groups.
 
-    It is ruled out where that holds for every group of the fewest attributes looked at: smaller
-    intersections can hardly ever be ruled out, and those that are open are counted.
+    It is within tolerance where that holds for every group of the fewest attributes: small
+    intersections can hardly ever be ruled out, and those that are inconclusive are counted.
     """
     names = outcome_names(higher_is_better)
     for shown in (BEYOND, WORSE):
@@ -350,7 +336,7 @@ def certificate(
         return ()
     order = groups[np.argsort(-n[groups], kind="stable")]
     largest = np.maximum.accumulate(highest[order])
-    # of groups of one size all count, and a level is named by the smallest size it holds for
+    # groups of one size count together, and a level starts at the smallest size it holds for
     ends = np.flatnonzero(np.append(n[order][1:] < n[order][:-1], True))
     at = ends[np.append(largest[ends][1:] > largest[ends][:-1], True)][::-1]
     if len(at) > MAX_POINTS:
