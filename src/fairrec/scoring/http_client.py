@@ -69,29 +69,25 @@ class Fault(Exception):  # noqa: N818 - not yet an error
 
 
 class Pace:
-    """One clock for all calls: so many a second at most, and none while the server is busy."""
+    """One clock for all calls: a maximum rate, and no calls while the server is busy."""
 
     def __init__(self, rate: float | None) -> None:
         self._between = 0.0 if rate is None else 1.0 / rate
-        self._next = self._held_until = 0.0
-        self._end = math.inf
+        self._next, self._end = 0.0, math.inf
         self._lock = threading.Lock()
         self._stopped = threading.Event()
 
     def take_turn(self) -> None:
         """Wait until the next call may be made."""
         with self._lock:
-            turn = max(time.monotonic(), self._next, self._held_until)
+            turn = max(time.monotonic(), self._next)
             self._next = turn + self._between
         self.sleep(turn - time.monotonic())
-        # asked to wait in the meantime: what had its turn waits too
-        while (held := self._held_until - time.monotonic()) > 0:
-            self.sleep(held)
 
     def hold(self, seconds: float) -> None:
-        """Let no call begin for so long."""
+        """Let no further call begin for so long."""
         with self._lock:
-            self._held_until = max(self._held_until, time.monotonic() + seconds)
+            self._next = max(self._next, time.monotonic() + seconds)
 
     def end_at(self, moment: float) -> None:
         """Wait for nothing that is later than a moment of `time.monotonic`."""
@@ -215,12 +211,7 @@ class JsonClient:
             sleep=self._pace.sleep,
             retry_error_callback=lambda _: _give_up(faults),
         )
-        try:
-            return retrying(attempt)
-        except TimeOverError as over:
-            if not faults:
-                raise
-            raise TimeOverError(f"{over}. The last: {faults[-1].words}") from over
+        return retrying(attempt)
 
     def faults(self) -> dict[str, int]:
         """What went wrong so far and was tried again or given up, by kind."""
@@ -283,17 +274,18 @@ class JsonClient:
         headers = {} if content is None else {"Content-Type": "application/json"}
         headers |= {"Authorization": f"Bearer {self._token}"} if self._token else {}
         url += f"?{self._query}" if self._query else ""
+        options = self._options
         try:
             async with (
-                asyncio.timeout(self._options.timeout),
+                asyncio.timeout(options.timeout),
                 self._client.stream(method, url, content=content, headers=headers) as response,
             ):
                 self._has_answered = True
-                return response, await self._read(response)
+                return response, await _read(response)
         except httpx.ConnectTimeout:
             raise Fault("connection", f"no connection within {self._connect_seconds:g} s") from None
         except TimeoutError:
-            late = f"no complete reply within {self._options.timeout:g} s"
+            late = f"no complete reply within {options.timeout:g} s"
             how = f"Raise {spell('timeout')} or lower {spell('rows_per_call')}"
             raise Fault("timeout", f"{late}. {how}") from None
         except (httpx.TransportError, UnicodeError) as error:
@@ -312,20 +304,6 @@ class JsonClient:
             )
         return Fault("connection", f"no connection, or it broke off ({words})")
 
-    async def _read(self, response: httpx.Response) -> bytes:
-        """The text of a reply; of an error its first part."""
-        most = MOST_BYTES if response.is_success else _BYTES_OF_ERROR
-        text = bytearray()
-        async for chunk in response.aiter_raw():
-            text += chunk
-            if len(text) > most:
-                if not response.is_success:
-                    break
-                raise ScoringError(
-                    f"the reply has more than {most:,} bytes. Lower {spell('rows_per_call')}"
-                )
-        return bytes(text)
-
     def _parse(self, response: httpx.Response, text: bytes) -> Any:
         """The JSON of a reply, without secrets; any other kind of reply is an error."""
         kind = response.headers.get("content-type", "").partition(";")[0].strip()
@@ -341,7 +319,7 @@ class JsonClient:
     def _refusal(self, response: httpx.Response, text: bytes) -> Fault | ScoringError:
         """A fault that may be gone the next time, or an error that will not."""
         code = response.status_code
-        words = _words_of_error(code, response.reason_phrase, text, self._secrets)
+        words = _describe_error(response, text, self._secrets)
         if code in _TRY_AGAIN or (code >= 500 and code not in _NEVER):
             wait = retry_after(response.headers.get("retry-after"))
             return Fault(f"HTTP {code}", words, wait, code == _TOO_MANY or wait is not None)
@@ -352,20 +330,32 @@ class JsonClient:
                 f"HTTP {code}: it redirects to {shown}, which is not followed. If you trust it, "
                 f"give that address as {spell('endpoint')}"
             )
-        return ScoringError(words + self._remedy(code))
-
-    def _remedy(self, code: int) -> str:
-        variable = spell("token_env", Blank("NAME"))
-        login = f". If it wants a token, name the variable that holds it: {variable}"
+        login = f". If it wants a token: {spell('token_env', Blank('NAME'))}"
         if self._token:
             login = f". The token given by {spell('token_env')} is not accepted"
-        return {
+        remedies = {
             401: login,
             403: login,
             404: ". Check the address",
             413: f". Lower {spell('rows_per_call')}",
             501: f". Check the address and {spell('protocol')}",
-        }.get(code, "")
+        }
+        return ScoringError(words + remedies.get(code, ""))
+
+
+async def _read(response: httpx.Response) -> bytes:
+    """The text of a reply; of an error its first part."""
+    most = MOST_BYTES if response.is_success else _BYTES_OF_ERROR
+    text = bytearray()
+    async for chunk in response.aiter_raw():
+        text += chunk
+        if len(text) > most:
+            if not response.is_success:
+                break
+            raise ScoringError(
+                f"the reply has more than {most:,} bytes. Lower {spell('rows_per_call')}"
+            )
+    return bytes(text)
 
 
 def _trusted() -> ssl.SSLContext:
@@ -382,17 +372,17 @@ def _give_up(faults: list[Fault]) -> NoReturn:
     raise UnavailableError(f"given up after {attempts} ({kinds}). The last: {faults[-1].words}")
 
 
-def _words_of_error(code: int, reason: str, text: bytes, secrets: Secrets) -> str:
-    """What a server says of an error, on one line."""
+def _describe_error(response: httpx.Response, text: bytes, secrets: Secrets) -> str:
+    """Code, reason and text of an error on one line."""
     words = text.decode("utf-8", "replace").strip()
     with suppress(ValueError):
         parsed = from_json(words.encode())
         if isinstance(parsed, dict):
             words = str(parsed.get("error") or parsed.get("detail") or words)
     words = plain(secrets.redact(words), _LETTERS_OF_ERROR)
-    line = f"HTTP {code} {plain(secrets.redact(reason))}{words and ': ' + words}"
-    # once more: a part may be in the one, the rest in the other
-    return str(secrets.redact(line))
+    line = f"HTTP {response.status_code} {plain(secrets.redact(response.reason_phrase))}"
+    # once more: a part of a secret may be in the reason, the rest in the text
+    return str(secrets.redact(f"{line}{words and ': ' + words}"))
 
 
 def from_json(text: bytes) -> Any:

@@ -36,24 +36,6 @@ def test_whoever_waits_is_woken_by_a_stop():
     pace.sleep(0)
 
 
-def test_a_hold_stops_those_who_have_their_turn_already():
-    pace = Pace(1)
-    pace.take_turn()
-    began = []
-
-    def wait() -> None:
-        pace.take_turn()
-        began.append(time.monotonic())
-
-    started = time.monotonic()
-    waiting = threading.Thread(target=wait)
-    waiting.start()
-    time.sleep(0.02)
-    pace.hold(1.2)
-    waiting.join()
-    assert began[0] - started >= 1.2
-
-
 def test_nothing_is_waited_for_beyond_the_end():
     pace = Pace(None)
     pace.end_at(time.monotonic() + 60)

@@ -124,8 +124,6 @@ class GapGoal:
         self._highest = np.full(len(self.metrics), -np.inf)
         self._lowest = np.full(len(self.metrics), np.inf)
         self._rates = np.zeros(len(space.full))
-        # a rate falls when an end moves outwards, so an old one is at most too high
-        self._is_stale = np.zeros(len(space.full), dtype=bool)
         self._fit_at = 0.0
         self._is_done = False
         self._update_beliefs()
@@ -144,7 +142,7 @@ class GapGoal:
             self._is_done = self._is_close_enough()
         if self._is_done:
             return NOTHING
-        best = self._best(n)
+        best = best_rated(self._rates, n)
         shares = share_out(
             self._groups, self._beliefs, self._ends, best, self._rates[best], n, steps
         )
@@ -189,34 +187,17 @@ class GapGoal:
         first = self._first[shares > 0]
         return Request(self._positions[first], shares[shares > 0])
 
-    def _best(self, n: int) -> IntArray:
-        """The groups with the highest rates, at most `n`."""
-        best = best_rated(self._rates, n)
-        if self._is_stale[best].any():
-            self._rate(best)
-            # only what was rated higher can still be better than the least of these
-            may_be_better = self._is_stale & (self._rates > self._rates[best].min())
-            self._rate(np.flatnonzero(may_be_better))
-            best = best_rated(self._rates, n)
-        return best
-
     def _rate(self, at: IntArray) -> None:
         self._rates[at] = rate_groups(self._groups, self._beliefs, self._ends, at, 0)
-        self._is_stale[at] = False
 
     def _move_ends(self, values: FloatArray) -> None:
         """Take in the values of groups, (n_metrics, n_groups), that are complete now."""
-        is_first = ~np.isfinite(self._highest) & ~np.isnan(values).all(axis=1)
         above = np.fmax(self._highest, np.fmax.reduce(values, axis=1))
         below = np.fmin(self._lowest, np.fmin.reduce(values, axis=1))
-        if (above == self._highest).all() and (below == self._lowest).all():
-            return
-        self._highest, self._lowest = above, below
-        self._update_beliefs()
-        if is_first.any():
-            # until now the ends were where all users are: one of them may have moved inwards
+        if (above > self._highest).any() or (below < self._lowest).any():
+            self._highest, self._lowest = above, below
+            self._update_beliefs()
             self._rate(np.arange(len(self._rates)))
-        self._is_stale[:] = not is_first.any()
 
     def _refit(self, sweeps: int = SWEEPS) -> None:
         self._fit_at = self._evidence.users_scored * REFIT_GROWTH
