@@ -55,7 +55,7 @@ def levels_of(metrics: Sequence[MetricAtK], own: Mapping[str, FloatArray]) -> di
 
 
 def has_steps(metric: MetricAtK) -> bool:
-    """Whether its bounds tell where to cut it."""
+    """Whether it has bounds between which it can be cut."""
     return metric.metric.bounds is not None and bool(np.isfinite(metric.metric.bounds).all())
 
 
@@ -72,7 +72,7 @@ def steps_between(low: float, high: float) -> FloatArray:
 
 
 def _finer_from_zero(n_steps: int) -> FloatArray:
-    """The edges of so many steps from 0 to 1, of which the first is cut again."""
+    """The edges of `n_steps` steps from 0 to 1, of which the first is cut again."""
     return np.concatenate([_FINER[::-1] / n_steps, np.arange(1, n_steps + 1) / n_steps])
 
 
@@ -161,8 +161,8 @@ class Family:
 def find_families(measured: Measured, edges: Mapping[str, FloatArray]) -> tuple[Family, ...]:
     """Those of labels together where they have few values in all, and each other one by itself.
 
-    With one relevant item its rank and the length of the list tell all of them. Counted together,
-    they are permuted together, so that a finding is not paid for by each.
+    With one relevant item, its rank and the length of the list determine all of them. Counted
+    together, they are permuted together, so that a finding is not paid for by each.
     """
     together = [
         i

@@ -79,7 +79,7 @@ def with_same_labels(counts: Sequence[Counts]) -> list[Counts]:
 def split_families(counts: Counts) -> Counts:
     """The same with a family for each metric.
 
-    Users of a level of several metrics have the same values, which tell their levels in each.
+    Users of a level of several metrics have the same values, and so a level in each of them.
     """
     info = counts.about
     frames = [counts.rows.filter(pl.col(FAMILY).is_in([*info.missing]))]
@@ -102,8 +102,8 @@ def split_families(counts: Counts) -> Counts:
                 frames.append(rows)
     parted = pl.concat(frames, how="diagonal_relaxed").select(counts.rows.columns)
     families = tuple((name,) for family in info.families for name in family)
-    said = info.model_copy(update={"families": families, "levels": levels})
-    return replace(counts, rows=parted, info=said).summed()
+    split = info.model_copy(update={"families": families, "levels": levels})
+    return replace(counts, rows=parted, info=split).summed()
 
 
 def _alone(
@@ -130,7 +130,7 @@ def _alone(
 def _value_of_level(rows: pl.DataFrame, name: str, family: tuple[str, ...]) -> FloatArray | None:
     """(n_rows,), the value of all users on a row's level, NaN where undefined.
 
-    By its label where that says it, and else by the sums: another tool may call levels anything.
+    By its label where that is one, and else by the sums: another tool may call levels anything.
     None where users on one level differ.
     """
     names = (USERS, name, squares_column(name))
@@ -139,8 +139,8 @@ def _value_of_level(rows: pl.DataFrame, name: str, family: tuple[str, ...]) -> F
     mean = np.where(rows[name].is_not_null().to_numpy(), total / n, np.nan)
     if (squares - total * mean > _ROUNDING * squares).any():
         return None
-    said = values_of(rows[LEVEL], family.index(name))
-    return np.where(np.abs(said - mean) <= _ROUNDING * np.abs(mean), said, mean)
+    labelled = values_of(rows[LEVEL], family.index(name))
+    return np.where(np.abs(labelled - mean) <= _ROUNDING * np.abs(mean), labelled, mean)
 
 
 def merged(
@@ -150,7 +150,7 @@ def merged(
 
     Parameters
     ----------
-    disjoint : no user is in two parts, although they do not say so
+    disjoint : no user is in two parts, whatever their names
     is_one_table : quantiles are those of all users, because the parts are of one table
     """
     if len(counts) == 1:
@@ -302,7 +302,7 @@ def _add(infos: Sequence[CountsInfo]) -> CountsInfo:
             "missing": missing,
             "measured_by": next(filter(None, (info.measured_by for info in infos)), None),
             "n_candidates": sum(info.n_candidates for info in infos),
-            # unknown where a part does not say
+            # unknown where it is for a part
             "ties": reduce(add, ties) if None not in ties else None,
             "n_merged": sum(info.n_merged for info in infos),
             "min_shown": max(info.min_shown or 0 for info in infos) or None,

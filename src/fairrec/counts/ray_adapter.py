@@ -42,7 +42,7 @@ class RayExecutor(PartExecutor):
     """Works on the CPUs and GPUs of a cluster, one task a part.
 
     Ray decides where, and runs a task again whose worker or node is lost. A function with an
-    attribute `n_gpus` is given so many for each part, or such a share of one, where there are any.
+    attribute `n_gpus` is given that number, or share of one, for each part where there are any.
 
     Parameters
     ----------
@@ -183,7 +183,7 @@ def _start(ray: Any, n_cpus: int) -> None:
 
 
 def _join(ray: Any, address: str) -> None:
-    """Join a cluster, or say why not; where nobody listens, Ray itself tries for minutes."""
+    """Join a cluster; without a listener Ray itself would try for minutes."""
     try:
         place = urlsplit(address if "://" in address else f"//{address}")
         if place.hostname and place.port:

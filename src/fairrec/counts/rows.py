@@ -58,7 +58,7 @@ class Counted:
 
 
 def counted_users(counts: Counts) -> Counted:
-    """The users of counts that say all of themselves."""
+    """The users of counts with metadata."""
     info = counts.about
     names = [*info.attributes, *info.covariates]
     families = [_family(family_name(one), one, names, counts) for one in info.families]
@@ -68,7 +68,7 @@ def counted_users(counts: Counts) -> Counted:
     assert measured.alike is not None
     n_users = measured.alike.n[0].astype(np.int64)
     columns = [multivalued_column(key.name, key.values) for key in keys]
-    # of the attributes that a column became, the first tells it for all
+    # of the attributes that a column became, the first has the note
     keys = [
         _with_missing(key, n_users, column is not None and column in columns[:at])
         for at, (key, column) in enumerate(zip(keys, columns, strict=True))

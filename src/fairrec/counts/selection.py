@@ -128,14 +128,14 @@ def without_small_cells(counts: Counts, least: int | None) -> Counts:
         f"combinations of fewer than {least:,} users are merged into '{OTHER}': "
         f"{n_merged:,} users, whom groups of their values miss"
     )
-    said = info.model_copy(
+    merged = info.model_copy(
         update={
             "min_shown": least,
             "n_merged": n_merged,
             "warnings": (*info.warnings, *([note] if n_merged else [])),
         }
     )
-    return replace(counts, rows=pl.concat([rows, *missing]), info=said).summed()
+    return replace(counts, rows=pl.concat([rows, *missing]), info=merged).summed()
 
 
 def _merged(

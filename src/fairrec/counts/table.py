@@ -1,4 +1,4 @@
-"""A table of counts: its columns, what it says of itself, and its file.
+"""A table of counts: its columns, its metadata, and its file.
 
 One row is all users of one combination of attributes and covariates who are on one level of a
 family of metrics: how many they are, and the sums of their values and of the squares of these.
@@ -66,7 +66,7 @@ def describe_metric(
     n_undefined: float,
     better: Mapping[str, bool] | None = None,
 ) -> MetricInfo:
-    """What the file says of a metric."""
+    """The metadata of a metric."""
     about = metric.metric
     return MetricInfo(
         definition=about.definition,
@@ -203,7 +203,7 @@ def _refuse_impossible(rows: pl.DataFrame, name: str, where: str) -> None:
 
 
 def refuse_unlike(rows: pl.DataFrame, info: CountsInfo, where: str) -> None:
-    """An error where rows are not what is said of them."""
+    """An error where rows lack columns of their metadata."""
     sums = [n for name in info.metrics for n in (name, squares_column(name))]
     for name in (*info.attributes, *info.covariates, *sums):
         if name not in rows.columns:
@@ -225,7 +225,7 @@ class Counts:
 
     @property
     def about(self) -> CountsInfo:
-        """What the table says of itself, where it does."""
+        """The metadata, where there are any."""
         assert self.info is not None
         return self.info
 
@@ -266,9 +266,9 @@ def sum_or_null(values: pl.Expr) -> pl.Expr:
 
 def write_counts(counts: Counts, file: Path) -> None:
     """Write counts whole or not at all."""
-    said = counts.about.model_dump_json(exclude_defaults=False)
+    metadata = counts.about.model_dump_json(exclude_defaults=False)
     with atomic_file(file) as path, errors_of_polars():
-        counts.rows.write_parquet(path, metadata={KEY: said})
+        counts.rows.write_parquet(path, metadata={KEY: metadata})
 
 
 def read_counts(file: Path) -> Counts:
@@ -292,14 +292,14 @@ def read_counts(file: Path) -> Counts:
 
 
 def with_info(counts: Counts, better: Mapping[str, bool]) -> Counts:
-    """The same with what its columns tell, where another tool has made it.
+    """The same with metadata from its columns, where another tool has made it.
 
     Such a table has no metadata, so that families, metrics and attributes are read from its
     columns, and what cannot be meant is refused.
 
     Parameters
     ----------
-    better : which end is better of a metric that nobody knows, or that has no better end
+    better : which end is better of a metric that is unknown, or that has no better end
     """
     if counts.info is not None:
         return counts

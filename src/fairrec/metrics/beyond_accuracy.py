@@ -216,7 +216,7 @@ def mean_per_user(lists: RankedLists, k: int, of: str) -> FloatArray:
 def novelty_per_user(lists: RankedLists, k: int) -> FloatArray:
     """Mean self-information of the first k items: bits, -log2 of their share of interactions.
 
-    An item nobody interacted with counts as one with a single interaction. Undefined for a user
+    An item without interactions counts as one with a single interaction. Undefined for a user
     without candidates.
     """
     popularity = lists.side.popularity

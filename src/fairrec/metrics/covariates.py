@@ -31,7 +31,7 @@ _NEEDS = {
 }
 """Covariates that are counted in the tables, and what they need; others are columns of users."""
 FEW = 10
-"""Up to so many different numbers are compared as they are, more in fifths of the users."""
+"""The most different numbers that are compared as they are; more are put into fifths."""
 FIFTHS = Binning(quantiles=5)
 
 

@@ -44,9 +44,9 @@ def recommended_per_item(shown: ExposureLog, k: int) -> Share:
 def exposure_to_relevance_per_item(shown: ExposureLog, k: int) -> Share:
     """Attention received over what is due where the same places go to what users wanted.
 
-    In the ideal order items that are wanted alike get the same attention on average, and those
-    that nobody wanted share what is left (equal expected exposure, Diaz et al. 2020). Over the
-    lists of users of whom it is known what they wanted.
+    In the ideal order equally relevant items get the same attention on average, and irrelevant
+    ones share the rest (equal expected exposure, Diaz et al. 2020). Over the lists of users with
+    known relevance.
     """
     is_known = knows_relevance(shown)
     received = places(shown, discounts(k), is_known)
@@ -178,7 +178,7 @@ def _share_ties(gains: FloatArray, n_places: int, up_to: FloatArray, due: FloatA
 
     Parameters
     ----------
-    up_to : (k + 1,), the attention of so many first places together
+    up_to : (k + 1,), the attention of 0 to k first places together
     """
     start = 0
     while start < len(gains):

@@ -185,22 +185,22 @@ class Measured:
 
     @property
     def on_levels(self) -> Measured:
-        """The same where everyone has the mean of the level: what permutations can tell apart."""
+        """The same where all users have the mean of their level, as permutations see them."""
         if self.alike is None:
             return self
-        is_told = not self.alike.inner.any()
+        is_exact = not self.alike.inner.any()
         values = np.full_like(self.values, np.nan)
         for i, level in enumerate(self.alike.level):
             column = self.column(i)
             # single users on one level have no squares around their own values
             ends = pl.DataFrame({"level": level, "value": column.values}).fill_nan(None)
             ends = ends.group_by("level").agg(low=pl.min("value"), high=pl.max("value"))
-            is_told = is_told and not (ends["high"] > ends["low"]).any()
+            is_exact = is_exact and not (ends["high"] > ends["low"]).any()
             n = np.bincount(level, weights=column.n)
             total = np.bincount(level, weights=column.n * column.filled)
             mean = total / np.maximum(n, 1.0)
             values[i] = np.where(column.n > 0, mean[level], np.nan)
-        if is_told:
+        if is_exact:
             return self
         return replace(self, values=values, alike=replace(self.alike, inner=np.zeros_like(values)))
 
@@ -275,7 +275,7 @@ def refuse_undefined(measured: Measured, candidates: CandidateLists, unit: Unit 
             needs, labels = metric.metric.needs, candidates.labels
             reasons = [why for need, why in _WHY_UNDEFINED.items() if need in needs]
             if "labels" in needs and candidates.held_out is not None:
-                reasons = ["nobody with a row of attributes has a held-out item that is relevant"]
+                reasons = ["no user with a row of attributes has a relevant held-out item"]
             elif "labels" in needs and labels is not None and not (labels > 0).any():
                 reasons = ["no candidate has a label above 0"]
             why = f": {reasons[0]}" if reasons and unit.is_users else ""
@@ -293,4 +293,4 @@ _WHY_UNDEFINED: dict[Need, str] = {
     "history": "no user has candidates and a history in the history table",
     "candidates": "no user has both a relevant and another candidate",
 }
-"""Where what a metric needs is there, and nobody has enough of it; the first need holds."""
+"""Where the tables of a metric are given, and no user has enough in them; the first holds."""

@@ -200,7 +200,7 @@ def mean_over_places(
     Parameters
     ----------
     per_item : (n_items,), NaN where it is not known
-    weights : (k,), what a place counts; all the same where nothing is said
+    weights : (k,), the weight of a place; all the same by default
     """
     values = np.full((lists.n_users, k), np.nan)
     items = lists.items(k)

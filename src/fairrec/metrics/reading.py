@@ -381,7 +381,7 @@ def _as_users(
     """Empty lists of units that have their values already."""
     n_units = catalogue.n_units
     everyone = np.arange(n_units)
-    nobody = np.zeros(0, dtype=np.int64)
+    no_users = np.zeros(0, dtype=np.int64)
     return AuditInputs(
         user_ids=catalogue.units.ids,
         attributes=catalogue.units.attributes(everyone),
@@ -390,8 +390,8 @@ def _as_users(
         side=SideData(values=values),
         rows=everyone,
         is_expected=np.ones(n_units, dtype=bool),
-        absent=nobody,
-        unseen=nobody,
+        absent=no_users,
+        unseen=no_users,
         all_users=catalogue.units,
         given=given,
         tables=tables,

@@ -43,11 +43,11 @@ class Metric:
     higher_is_better : None where neither end is better
     needs : the data it cannot do without
     definition : one sentence
-    called : what it measures, in two or three words; its name where nothing is said
+    called : what it measures, in two or three words; its name by default
     has_cutoff : whether it takes `@k`
     bounds : the range of its values, where it has one
-    ratio_scale : whether 0 is none of it, so that a value may be so many percent of another; None
-        where the range of its values tells
+    ratio_scale : whether 0 is none of it, so that values may be compared in percent; None to
+        decide by the range of its values
     takes : what stands in brackets behind it; `compute` has it as `of`
     side : whose values it gives
     """

@@ -57,18 +57,18 @@ def refuse_unfit(tolerance: Tolerance | None, metric: MetricAtK, low: float, hig
     amount = None if tolerance is None else tolerance.amount(metric.name)
     if amount is None:
         return
-    name, said = plain(metric.name), spell("tolerance", str(amount))
+    name, option = plain(metric.name), spell("tolerance", str(amount))
     if amount.is_share and low < 0:
         raise InputError(
-            f"{said}: {name} has values below 0 (such as {low:.4g}), so a share of its mean says "
-            f"nothing. Give an amount: {spell('tolerance', {name: Blank('AMOUNT')})}"
+            f"{option}: {name} has values below 0 (such as {low:.4g}), so a share of its mean has "
+            f"no meaning. Give an amount: {spell('tolerance', {name: Blank('AMOUNT')})}"
         )
     low, high = metric.metric.bounds or (low, high)
     if not amount.is_share and 0 < high - low <= amount.size:
         meant = f" Was {amount}% of the mean meant?" if amount.size <= _MOST_PERCENT else ""
         raise InputError(
-            f"{said}: {name} runs from {low:.4g} to {high:.4g}, so no group can be worse by more. "
-            f"Give an amount below {high - low:.4g}.{meant}"
+            f"{option}: {name} runs from {low:.4g} to {high:.4g}, so no group can be worse by "
+            f"more. Give an amount below {high - low:.4g}.{meant}"
         )
 
 

@@ -23,7 +23,7 @@ def metric_of_column(name: str, better: Mapping[str, bool], where: str) -> Metri
     """The metric that is a column of the table of values.
 
     A column with the name of a metric, as an earlier audit writes them, has its direction and
-    bounds; of any other neither end is better unless that is said.
+    bounds; of any other neither end is better by default.
 
     Parameters
     ----------

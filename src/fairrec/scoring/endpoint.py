@@ -83,7 +83,7 @@ class Endpoint(Model):
 
     @property
     def metadata(self) -> ModelMetadata:
-        """What the server says of the model."""
+        """The server's description of the model."""
         self.open()
         assert self._metadata is not None
         return self._metadata

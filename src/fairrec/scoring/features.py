@@ -197,7 +197,7 @@ def fill_inputs(
     if unused := [name for name in columns if name not in used]:
         raise InputError(
             f"{spell('features')}: {who[:1].lower()}{who[1:]} has no input for {listed(unused)}. "
-            f"It has {listed(names)}. Leave the feature out, or say which input it is: "
+            f"It has {listed(names)}. Leave the feature out, or name its input: "
             f"{spell('inputs', {Blank('NAME'): unused[0]})}"
         )
     return tuple(found)
@@ -285,6 +285,6 @@ def drop_column_axis(scores: Any, n_pairs: int) -> Any:
     try:
         array = as_array(scores)
     except ValueError:
-        # ragged; what is wrong with it is said where answers are checked
+        # ragged: refused where answers are checked
         return scores
     return array[:, 0] if array.shape == (n_pairs, 1) else array

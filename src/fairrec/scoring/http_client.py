@@ -110,7 +110,7 @@ class Pace:
 
 
 def retry_after(header: str | None, now: datetime | None = None) -> float | None:
-    """Seconds that a server asks to wait, from a number or a date; None where it does not say.
+    """Seconds that a server asks to wait, from a number or a date; None without either.
 
     >>> retry_after("3"), retry_after("1.5"), retry_after("soon"), retry_after(None)
     (3.0, 1.5, None, None)
@@ -386,7 +386,7 @@ def _describe_error(response: httpx.Response, text: bytes, secrets: Secrets) -> 
 
 
 def from_json(text: bytes) -> Any:
-    """What JSON says; a ValueError where it is none.
+    """The content of JSON; a ValueError where it is none.
 
     NaN is no JSON, but often written. It is read, and refused where the users are known.
     """

@@ -1,4 +1,4 @@
-"""The ledger: every user is scored once, whoever asks and however often."""
+"""The ledger: every user is scored once, however often scores are needed."""
 
 from __future__ import annotations
 
@@ -44,8 +44,8 @@ class Ledger:
     file : where scores are kept after each call, and found again by a later process
     identity : names the scorer, such as the checksum of a model; a file is of one scorer
     user_ids : (n_lists,), the user of each list; needed with a file
-    concurrency : calls under way at once, in threads; fewer, larger calls are cut into so many
-    stop : tells the scorer to give up waiting, after a call has failed for good
+    concurrency : calls under way at once, in threads; fewer, larger calls are cut for them
+    stop : ends the waiting of the scorer, after a call has failed for good
     features : what the scorer is given beside ids; a file has scores for these alone
 
     Attributes

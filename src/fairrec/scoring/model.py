@@ -1,4 +1,4 @@
-"""What a model must say of itself; models that are Python functions or trained runs."""
+"""The protocol of models; models that are Python functions or trained runs."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ class ModelInput:
 
 
 class Stopped(Exception):  # noqa: N818 - an ending, not an error
-    """The model was told to give up waiting."""
+    """Waiting was ended from outside."""
 
 
 @runtime_checkable
 class Model(Protocol):
-    """Asked for the scores of pairs. Asking may cost money.
+    """Gives scores of pairs, which may cost money.
 
     Attributes
     ----------

@@ -25,7 +25,7 @@ class Evidence:
     """Which users were scored, and what their values add up to in each cell.
 
     The users of a cell are scored in one random order, fixed by the seed, so that those scored
-    are at any moment a random sample of the cell, and how many there are says which they are.
+    are at any moment a random sample of the cell, and their number determines which they are.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ class Evidence:
 
 
 def _centred(proxy: FloatArray) -> FloatArray:
-    """Each row around its mean; an undefined value says nothing, which is the mean."""
+    """Each row around its mean; an undefined value counts as the mean."""
     is_defined = ~np.isnan(proxy)
     known = np.where(is_defined, proxy, 0.0)
     mean = known.sum(axis=1, keepdims=True) / np.maximum(is_defined.sum(axis=1, keepdims=True), 1)
@@ -186,7 +186,7 @@ class GapHistory:
         self.cells.append(cell)
 
     def gaps_after(self, users: IntArray) -> FloatArray:
-        """(n_metrics, len(users)), the gap found by the time so many users were scored."""
+        """(n_metrics, len(users)), the gap found once these numbers of users were scored."""
         # nothing is found before the first entry
         found = np.array([(0.0,) * self.n_metrics, *self.gaps])
         return np.asarray(found[np.searchsorted(self.users, users, side="right")].T)
@@ -194,7 +194,7 @@ class GapHistory:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """Users -> their values, the same to the last digit whoever is measured together with them.
+    """Users -> their values, the same to the last digit in any batch.
 
     Parameters
     ----------

@@ -75,7 +75,7 @@ def search(
     n_reference : users scored first, at random among all
     metrics : those to search by; all by default
     n_calls : calls of the recommender that can be under way at once
-    advance : told the number of users scored after each batch
+    advance : called with the number of users scored after each batch
     watch : may stand something between the loop and each searcher, such as a stop-watch
     """
     kind = SEARCHERS[name]

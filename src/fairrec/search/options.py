@@ -128,14 +128,14 @@ class Search(Options):
         hyper_parameters(self.name, self.hyper)
 
     def make_budget(self, space: Grouping) -> Budget:
-        """The budget for so many users and groups."""
+        """The budget for these users and groups."""
         users = users_allowed(self.budget_users, space.n_users)
         return Budget(users if users is None else min(users, space.n_users), self.budget_seconds)
 
     def n_reference(self, space: Grouping) -> int:
         """Users scored first, at random among all."""
         if self.name == "exact":
-            # whoever is scored when a budget ends is a random sample
+            # the users scored when a budget ends are a random sample
             return space.n_users
         users = self.make_budget(space).users
         if users is None:

@@ -49,7 +49,7 @@ class Searcher(Protocol):
 
 @runtime_checkable
 class Bounded(Protocol):
-    """A searcher that says what it may have missed."""
+    """A searcher that bounds what it may have missed."""
 
     confidence: float
 

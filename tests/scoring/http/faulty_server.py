@@ -42,7 +42,6 @@ REFUSALS: dict[str, tuple[range, int, str, dict[str, str]]] = {
 }
 """Which requests are refused, with which error: without words, what was sent, with its secrets."""
 OTHER_SCORES: dict[str, tuple[int, Callable[[list[float]], list[Any]]]] = {
-    "wrong-shape": (N_GOOD, lambda scores: scores[:-1]),
     "nan": (N_GOOD, lambda scores: [*scores[:-1], math.nan]),
     "random-scores": (0, lambda scores: [random.random() for _ in scores]),
     "sorted": (0, sorted),
@@ -202,10 +201,6 @@ class Handler(BaseHTTPRequestHandler):
             self.send(b"<html>Please log in</html>", kind="text/html")
         return n > N_GOOD
 
-    def mode_compressed(self, n, draw, answer, columns) -> bool:
-        self.send(b"\x1f\x8b", more={"Content-Encoding": "gzip"})
-        return True
-
     def mode_echo_scores(self, n, draw, answer, columns) -> bool:
         """Scores of which one is the token."""
         if n > N_GOOD:
@@ -216,12 +211,6 @@ class Handler(BaseHTTPRequestHandler):
         is_refused = "Bearer s3cr3t" not in (self.headers["Authorization"] or "")
         if is_refused:
             self.reply({"error": "who are you?"}, 401)
-        return is_refused
-
-    def mode_needs_query(self, n, draw, answer, columns) -> bool:
-        is_refused = not self.path.endswith("?key=s3cr3t-query")
-        if is_refused:
-            self.reply({"error": "no key"}, 403)
         return is_refused
 
     def mode_one_of_two(self, n, draw, answer, columns) -> bool:

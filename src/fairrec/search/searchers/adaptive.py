@@ -48,7 +48,7 @@ class AdaptiveParameters:
         as a share of it
     confidence : of that bound
     findings : share of the users spent on findings among all groups, 0 for none
-    steps : a group is scored in about so many steps
+    steps : in about how many steps a group is scored
     at_once : users asked for together, for each call of the recommender that can be under way;
         fewer make more and smaller calls, and save a few users
     """
@@ -166,8 +166,8 @@ class GapGoal:
     def may_be_larger_by(self) -> FloatArray:
         """(n_metrics,), how much larger the exact gap may be than the one found.
 
-        It is not larger with the confidence asked for, as far as the posterior can tell. NaN
-        where all values seen are equal, which tells nothing of those not seen.
+        It is not larger with the confidence asked for, according to the posterior. NaN
+        where all values seen are equal, from which nothing follows for the others.
         """
         if self._n_complete == len(self._positions):
             return np.zeros(len(self.metrics))

@@ -7,7 +7,7 @@ effect of its own:
     value = slope * proxy + overall + sum of attribute effects + own effect + noise
 
 Every kind of effect is normal around 0 with a spread that is learnt from the data (empirical
-Bayes): where an attribute matters, a scored user tells about all groups with the same value,
+Bayes): where an attribute matters, a scored user informs all groups with the same value,
 and where it does not about none. Effects are updated one kind at a time with the others held at
 their means (mean-field variational Bayes for crossed random effects): a few passes over the
 scored cells and no matrix to invert.
@@ -206,7 +206,7 @@ def share_out(
     n_users: int,
     steps: int,
 ) -> IntArray:
-    """(len(best),), how many users of each group to score: at least so many together.
+    """(len(best),), how many users of each group to score: at least `n_users` together.
 
     Each time a part of the group that is worth most by then, if those already shared out turn out
     as expected.
@@ -345,7 +345,7 @@ class Posterior:
         n_users = n.sum()
         overall = max(float(squares.sum() / n_users - (totals.sum() / n_users) ** 2), 0.0)
         within = max(float((squares - totals**2 / n).sum()), 0.0)
-        # cells with one user say nothing of the spread within; a few users' worth of all does
+        # cells with one user have no spread within; a few users' worth of all does
         self.noise = (within + USUAL_WEIGHT * overall) / (n_users - len(n) + USUAL_WEIGHT)
         self._least_noise = max(FLAT, ROUNDING * float(squares.sum() / n_users))
         self.noise = max(float(self.noise), self._least_noise)

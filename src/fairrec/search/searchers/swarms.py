@@ -195,7 +195,7 @@ class TwoSwarms:
         self._move()
 
     def _locate(self) -> tuple[IntArray, BoolArray]:
-        """The eligible combination of each particle of both swarms, and whether nobody was there.
+        """The eligible combination of each particle of both swarms, and whether it is new.
 
         The number of all combinations stands for none.
         """
@@ -271,7 +271,7 @@ def dpso(task: Task, hyper: DPSOParameters) -> TwoSwarms:
 def observed_positions(space: Grouping, n: int, rng: np.random.Generator) -> IntArray:
     """(n, n_attributes), each value with the chance that is its share of the users.
 
-    The attributes are drawn one by one, so that combinations nobody has come up too.
+    The attributes are drawn one by one, so that combinations without users come up too.
     """
     columns = []
     for codes, n_values in zip(space.cells.codes, space.cells.n_values, strict=True):
