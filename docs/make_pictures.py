@@ -40,7 +40,7 @@ def draw_demo() -> None:
 
 
 def draw_report() -> None:
-    """The first screen of a page, the drawer of a group in the dark, and a phone, in Chromium."""
+    """The first screen of a page, in light, in the dark and on a phone, in Chromium."""
     from playwright.sync_api import sync_playwright
 
     chromium = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -50,22 +50,20 @@ def draw_report() -> None:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         for file, width, height, scheme in (
             ("report.png", 1140, 760, "light"),
-            ("report-drawer.png", 1140, 860, "dark"),
+            ("report-dark.png", 1140, 760, "dark"),
             ("report-phone.png", 390, 844, "light"),
         ):
             page = browser.new_page(
                 viewport={"width": width, "height": height}, color_scheme=scheme
             )
             page.goto((folder / "report.html").as_uri())
-            if "drawer" in file:
-                page.locator("a.open").first.click()
             page.wait_for_timeout(500)
             page.screenshot(path=IMAGES / file)
         browser.close()
 
 
 def draw_mitigation() -> None:
-    """The section of a mitigation, down to its curves: popularity, in the demo."""
+    """The first screen of a mitigation: popularity, in the demo."""
     from playwright.sync_api import sync_playwright
 
     chromium = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -76,16 +74,9 @@ def draw_mitigation() -> None:
         tables = {part: folder / f"{part}.parquet" for part in parts}
         mitigate(**tables, by=BY, metric="urp_abs@5").save(folder / "fixed")
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        # as high as the section, so that all of its charts are drawn
-        page = browser.new_page(viewport={"width": 1140, "height": 3000})
+        page = browser.new_page(viewport={"width": 1140, "height": 900})
         page.goto((folder / "fixed/report.html").as_uri())
-        page.wait_for_selector('.plot[data-chart="trade-off-1"][data-drawn] svg')
-        page.wait_for_timeout(500)
-        place = page.locator("#mitigation").bounding_box()
-        curves = page.locator("#mitigation .trade").bounding_box()
-        height = curves["y"] - place["y"]
-        area = {"x": 0, "y": place["y"], "width": 1140, "height": height}
-        page.screenshot(path=IMAGES / "mitigation.png", clip=area)
+        page.locator("header.top").screenshot(path=IMAGES / "mitigation.png")
         browser.close()
 
 

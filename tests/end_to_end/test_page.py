@@ -126,7 +126,7 @@ def test_nothing_is_wider_than_the_screen(opened: Opened, viewport: dict[str, in
     assert opened.page.evaluate("document.documentElement.scrollWidth") == viewport["width"]
 
 
-MOST_BYTES = 3_200_000
+MOST_BYTES = 3_500_000
 
 HOSTILE = [
     "<script>window.hacked = 1</script>",
