@@ -81,10 +81,6 @@ def describe_metrics(
             mean=float(moments.mean[i]),
             sd=float(moments.sd[i]),
             n_compared=int(moments.n_users[i]),
-            # of items the error of a group follows from users, and no size tells it
-            critical_tails=_critical_tails(i, analysis)
-            if is_tested and analysis.test is not None
-            else None,
             is_ratio_scale=bool(len(known)) and metric.metric.is_ratio_scale(float(known.min())),
             bounds=_bounds(metric.metric.bounds),
             n_defined=int(moments.n_per_row[i].sum()),
@@ -116,16 +112,6 @@ def describe_metrics(
         )
         found.append(DescribedMetric(result, positions[i], judged[i], bounds))
     return tuple(found)
-
-
-def _critical_tails(i: int, analysis: Analysis) -> dict[int, tuple[float, float]]:
-    """The score up and down beyond which groups are significant, by number of attributes."""
-    groups = np.flatnonzero(analysis.is_tested[i])
-    depth, critical = analysis.grouping.lattice.depth[groups], analysis.critical[:, i, groups]
-    # of groups that fewer attributes name the score is lower
-    return {
-        int(at): tuple(critical[:, depth == at].max(axis=1).tolist()) for at in np.unique(depth)
-    }
 
 
 def _bounds(ends: tuple[float, float] | None) -> tuple[float | None, float | None] | None:

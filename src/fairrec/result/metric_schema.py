@@ -73,11 +73,6 @@ class MetricResult(Part):
         default=0,
         description="users behind mean and sd: all with a defined value, or those drawn at random",
     )
-    critical_tails: dict[int, tuple[float, float]] | None = Field(
-        default=None,
-        description="number of attributes -> standard errors above and below all others beyond "
-        "which a group differs by more than chance; null untested, and of items",
-    )
     is_ratio_scale: bool = Field(
         default=False,
         description="values start at 0, which is none of it, so that one may be so many percent of "
