@@ -81,7 +81,7 @@ def test_items_without_a_row_are_counted_and_said():
     found = shown()
     assert found.items.tolist() == [0, 1, 3]
     assert told(found) == [
-        "the predictions table: 1 of 3 items have no row in the items table; they keep their "
+        "the predictions table: 1 of 3 items have no row or unit in the items table; they keep their "
         "places (1 rows) and are in no group"
     ]
 
@@ -94,13 +94,13 @@ def test_lists_of_other_items_altogether_are_refused():
 def test_held_out_items_stand_behind_the_list_of_their_user():
     test = pl.DataFrame({"user_id": ["v", "v", "w"], "item_id": [3, 8, 1]})
     found = shown(test=test)
-    assert found.wanted is not None
-    assert found.wanted.rows.offsets.tolist() == [0, 0, 2]
+    assert found.held_out is not None
+    assert found.held_out.rows.offsets.tolist() == [0, 0, 2]
     # 8 is in no catalogue
-    assert found.wanted.rows.items.tolist() == [2, 3]
+    assert found.held_out.rows.items.tolist() == [2, 3]
     assert any("1 user" in note or "'w'" in note for note in told(found))
     assert (
-        "the test table: 1 of 3 items have no row in the items table; what is due to them goes to "
+        "the test table: 1 of 3 items have no row or unit in the items table; what is due to them goes to "
         "no group" in told(found)
     )
 
@@ -145,12 +145,12 @@ def test_labels_make_candidates_of_the_rows_and_nothing_makes_recommendations_of
     assert any("whose candidate it is" in note for note in told(labelled))
 
 
-def test_an_item_without_a_unit_is_counted_once():
+def test_an_item_without_a_unit_is_in_no_group():
     assert told(shown_of_makers()) == [
         "1 of 3 items of the items table have no 'maker' and are left out",
-        # 2 has a row, and no maker
-        "the predictions table: 1 of 3 items have no row in the items table; they keep their "
-        "places (1 rows) and are in no group",
+        # 2 has no maker, and 9 no row
+        "the predictions table: 2 of 3 items have no row or unit in the items table; they keep their "
+        "places (2 rows) and are in no group",
     ]
 
 

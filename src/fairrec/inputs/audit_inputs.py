@@ -82,9 +82,9 @@ class AuditInputs:
     list_of_user : (n_users,), which candidate list is the user's
     rows : (n_users,), the user's row of the users table
     is_expected : (n_users,), users for whom accuracy is expected: with held-out interactions those
-        who have any, else all
+        that have any, else all
     absent : users of the users table that ought to be served and are not audited: rows there
-    unseen : other users who are not audited, because the tables say nothing about them
+    unseen : other users who are not audited, as the tables have nothing about them
     all_users : the users table
     given : the tables and the options about them
     covariates : that groups are adjusted for
@@ -151,7 +151,7 @@ class AuditInputs:
 
     @property
     def user_of_list(self) -> IntArray:
-        """(n_lists,), whose each candidate list is."""
+        """(n_lists,), the user of each candidate list."""
         users = np.empty(self.n_users, dtype=np.int64)
         users[self.list_of_user] = np.arange(self.n_users)
         return users
@@ -195,14 +195,14 @@ class AuditInputs:
 
 @dataclass(frozen=True, slots=True)
 class UserLists:
-    """The lists of an audit, and whose they are.
+    """The lists of an audit and their users.
 
     Parameters
     ----------
     row_of_list : (n_lists,), the user's row of the users table
     is_expected : (n_lists,), users for whom accuracy is expected
     absent : rows of users who ought to be served and have no list here
-    unseen : rows of users of whom the tables say nothing, neither lists nor held-out items
+    unseen : rows of users with neither lists nor held-out items
     """
 
     candidates: CandidateLists
@@ -301,8 +301,9 @@ def _lists_of_values(table: Table, columns: Sequence[str], everyone: Users) -> U
     frame = table.read({"user_id": user_column, **{f"={name}": name for name in columns}})
     ids = table.user_keys(frame["user_id"])
     table.refuse_duplicates(ids, user_column, "Keep one row per user.")
-    rows = find_positions(ids, everyone.keys).astype(np.int64)
-    refuse_unknown_users(ids, rows, table.where, everyone.keys, everyone.where)
+    positions = find_positions(ids, everyone.keys)
+    refuse_unknown_users(ids, positions, table.where, everyone.keys, everyone.where)
+    rows = positions.astype(np.int64)
     values = {name: _numbers(frame[f"={name}"], name, table) for name in columns}
     is_expected = np.ones(len(rows), dtype=bool)
     absent = _others(everyone, rows)

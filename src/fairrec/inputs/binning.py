@@ -16,7 +16,7 @@ from fairrec.core.errors import InputError, plain
 
 @dataclass(frozen=True, slots=True)
 class Binning:
-    """How a numeric attribute is cut: bins of one width, so many quantiles, or own inner edges."""
+    """How a numeric attribute is cut: bins of one width, quantiles, or own inner edges."""
 
     width: float | None = None
     quantiles: int | None = None

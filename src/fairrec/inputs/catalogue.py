@@ -40,14 +40,12 @@ class Catalogue:
     item_keys : of the items of all units, as they are compared
     unit_of_item : (n_items,), the row of each in `units`
     unit : what they are called
-    without_unit : keys of the items of no unit, which are in no group
     """
 
     units: Users
     item_keys: pl.Series
     unit_of_item: IntArray
     unit: Unit = ITEMS
-    without_unit: pl.Series = field(default_factory=pl.Series)
     notes: Notes = ()
 
     @property
@@ -92,7 +90,7 @@ def read_catalogue(table: Table, by: Sequence[str], unit: str = "") -> Catalogue
     note = note_items(without, int((~is_known).sum()), len(is_known))
     units = Users(ids, ids, columns[first], specs, table.where)
     keys, of_item = items.keys.filter(is_known), codes.astype(np.int64)
-    return Catalogue(units, keys, of_item, called, items.keys.filter(~is_known), (note,))
+    return Catalogue(units, keys, of_item, called, (note,))
 
 
 def _refuse_unit(table: Table, by: Sequence[str], unit: str) -> None:
@@ -136,8 +134,8 @@ class Rows(NamedTuple):
     items: IntArray
 
 
-class Wanted(NamedTuple):
-    """What was held out behind lists, the largest gain first."""
+class HeldOutItems(NamedTuple):
+    """The held-out items of the users of lists, the largest gain first."""
 
     rows: Rows
     gains: FloatArray
@@ -152,7 +150,7 @@ class ExposureLog:
     items : (n_item_ids,), the place of each candidate item in the catalogue; the number of its
         items for one that is not there
     is_of_all : whether the lists were chosen from the whole catalogue; else from their candidates
-    wanted : None without held-out interactions
+    held_out : None without held-out interactions
     seen : what users had before and were neither shown nor held out; None without a history
     threads : that metrics may use
     made : what metrics have made of it and use again, by name and depth
@@ -162,7 +160,7 @@ class ExposureLog:
     catalogue: Catalogue
     items: IntArray
     is_of_all: bool
-    wanted: Wanted | None
+    held_out: HeldOutItems | None
     seen: Rows | None
     notes: Notes
     threads: int = 1
@@ -176,8 +174,8 @@ class ExposureLog:
 
     @property
     def has_relevance(self) -> bool:
-        """Whether it is known what users wanted."""
-        return self.wanted is not None or self.candidates.labels is not None
+        """Whether it is known which items are relevant."""
+        return self.held_out is not None or self.candidates.labels is not None
 
 
 def read_exposure_log(
@@ -198,25 +196,25 @@ def read_exposure_log(
     filling = f"{N} rows of {table.where} fill lists that are too short, and are left out"
     notes: list[Note | str] = [Note(filling, (n_padding,))]
     items, is_unknown = _locate_items(candidates.item_ids, catalogue, table, tables["items"])
-    no_row = f"{N} of {N} items have no row in {tables['items'].where}; "
+    no_row = f"{N} of {N} items have no row or unit in {tables['items'].where}; "
     n_rows = int(np.bincount(candidates.items, minlength=len(items))[is_unknown].sum())
     keep = f"{table.where}: {no_row}they keep their places ({N} rows) and are in no group"
     notes.append(note_items(keep, int(is_unknown.sum()), len(items), n_rows))
-    wanted, seen, n_missed = None, None, 0
+    held_out, seen, n_missed = None, None, 0
     if "test" in tables:
         test = tables["test"]
-        held_out = read_held_out(test, users, table.where, given.relevant, given.gain)
-        places, is_unknown = _locate_items(held_out.item_ids, catalogue, test, tables["items"])
+        held = read_held_out(test, users, table.where, given.relevant, given.gain)
+        places, is_unknown = _locate_items(held.item_ids, catalogue, test, tables["items"])
         due = f"{test.where}: {no_row}what is due to them goes to no group"
-        notes += [*held_out.notes, note_items(due, int(is_unknown.sum()), len(places))]
-        of_lists = held_out.take(row_of_list)
-        wanted = Wanted(Rows(of_lists.offsets, places[of_lists.items]), of_lists.gains)
+        notes += [*held.notes, note_items(due, int(is_unknown.sum()), len(places))]
+        of_lists = held.take(row_of_list)
+        held_out = HeldOutItems(Rows(of_lists.offsets, places[of_lists.items]), of_lists.gains)
         labels = of_lists.labels(candidates.offsets, candidates.items, candidates.item_ids)
         # held-out items of users without a list are missed too
-        n_missed = len(wanted.gains) - int(np.count_nonzero(labels)) + held_out.n_unknown
+        n_missed = len(held_out.gains) - int(np.count_nonzero(labels)) + held.n_unknown
         notes.append(check_hits(table, test, labels))
     shown = ExposureLog(
-        candidates, catalogue, items, is_of_all, wanted, None, (), threads, n_missed
+        candidates, catalogue, items, is_of_all, held_out, None, (), threads, n_missed
     )
     if "history" in tables and is_of_all:
         seen = _read_seen(tables["history"], tables["items"], users[row_of_list], shown)
@@ -238,17 +236,14 @@ def _user_keys(table: Table) -> pl.Series:
 def _locate_items(
     item_ids: pl.Series, catalogue: Catalogue, table: Table, items: Table
 ) -> tuple[IntArray, BoolArray]:
-    """The place of each item in the catalogue, and whether it has no row in the items table.
+    """The place of each item in the catalogue, and whether it has none.
 
-    The number of its items where it has no place. An error where none has a row: ids of another
-    table would say that nobody wanted what is shown.
+    The number of its items where it has no place. An error where none has a row, as with ids of
+    another table.
     """
     at = find_positions(item_ids, catalogue.item_keys).astype(np.int64)
     places = np.where(at < 0, len(catalogue.item_keys), at)
     is_unknown = at < 0
-    if len(catalogue.without_unit):
-        # they have a row, and are counted with those that no list shows
-        is_unknown &= find_positions(item_ids, catalogue.without_unit) < 0
     if len(places) and is_unknown.all():
         raise InputError(
             f"{table.where}: none of its {len(places):,} items is in {items.where}. Items "
@@ -273,7 +268,7 @@ def _read_seen(table: Table, of_items: Table, users: pl.Series, shown: ExposureL
     n_lists, n_items = len(at), len(shown.catalogue.item_keys)
     candidates = shown.candidates
     others = [_pairs(candidates.offsets, shown.items[candidates.items])]
-    others += [] if shown.wanted is None else [_pairs(*shown.wanted.rows)]
+    others += [] if shown.held_out is None else [_pairs(*shown.held_out.rows)]
     seen = _pairs(list_bounds(lengths), places).filter(pl.col("item") < n_items)
     seen = seen.join(pl.concat(others), on=["list", "item"], how="anti", maintain_order="left")
     lists = seen["list"].to_numpy()

@@ -1,4 +1,4 @@
-"""Which column of a table plays which part, and which items are relevant by one: `rating>=4`."""
+"""The columns of a table by the parts they play, and conditions on them: `rating>=4`."""
 
 from __future__ import annotations
 
@@ -83,14 +83,14 @@ def named_column(name: str, columns: Sequence[str]) -> str | None:
 
 
 def find_column(
-    wanted: str, columns: Sequence[str], table: str, where: str, mapping: Mapping[str, str]
+    role: str, columns: Sequence[str], table: str, where: str, mapping: Mapping[str, str]
 ) -> str | None:
-    """The name of the column that holds `wanted`, or None where there is none.
+    """The name of the column that holds `role`, or None where there is none.
 
     A mapping for this table wins, then a mapping for all tables, the exact name, and the
     aliases. Two aliases at once are an error, not a guess.
     """
-    for key in (f"{table}.{wanted}", wanted):
+    for key in (f"{table}.{role}", role):
         column = mapping.get(key)
         mapped = None if column is None else named_column(column, columns)
         if mapped is not None:
@@ -100,14 +100,14 @@ def find_column(
                 f"{where}: no column {plain(repr(column))}, which {spell('columns')} gives for "
                 f"{key}. Columns here: {listed(columns)}."
             )
-    if wanted in columns:
-        return wanted
-    for names in ((wanted,), (wanted, *ALIASES.get(wanted, ()))):
+    if role in columns:
+        return role
+    for names in ((role,), (role, *ALIASES.get(role, ()))):
         found = [column for column in columns if plain_name(column).lower() in names]
         if len(found) > 1:
             raise InputError(
                 f"{where}: both {plain(repr(found[0]))} and {plain(repr(found[1]))} could be "
-                f"{wanted}. Say which: {spell('columns', {wanted: found[0]})}"
+                f"{role}. Say which: {spell('columns', {role: found[0]})}"
             )
         if found:
             return found[0]
@@ -189,22 +189,22 @@ def compared_column(table: Table, relevant: Relevance) -> str:
     return number_column(table, relevant.column, f"{option} compares")
 
 
-def number_column(table: Table, asked: str, use: str) -> str:
+def number_column(table: Table, name: str, use: str) -> str:
     """A column by its name or another one it is known by.
 
     Parameters
     ----------
     use : the option that names it and what for, for the error
     """
-    column, name = table.attribute_column(asked), asked.lower()
-    if column is None and name in ("rating", "label"):
-        column = table.find(name)
+    column = table.attribute_column(name)
+    if column is None and name.lower() in ("rating", "label"):
+        column = table.find(name.lower())
     if column is None:
-        alike = [known for known in table.columns if known.lower() == name]
+        alike = [known for known in table.columns if known.lower() == name.lower()]
         column = alike[0] if len(alike) == 1 else None
     if column is None:
         raise InputError(
-            f"{table.where}: no column {plain(repr(asked))}, which {use}. Columns here: "
+            f"{table.where}: no column {plain(repr(name))}, which {use}. Columns here: "
             f"{listed(table.columns)}."
         )
     return column

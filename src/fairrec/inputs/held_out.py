@@ -1,4 +1,4 @@
-"""Held-out interactions: what each user turned out to want, recommended or not."""
+"""Held-out interactions: the relevant items of each user, recommended or not."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class HeldOut:
     has_rows : (n,), whether anything is held out for the user, relevant or not
     item_ids : distinct, as they are compared
     notes : what the reader should know about the table
-    n_unknown : users of the table who are not among those asked for
+    n_unknown : users of the table that are not in the users table
     """
 
     offsets: IntArray
@@ -129,7 +129,7 @@ def read_held_out(
         has_rows,
         item_ids,
         tuple(notes),
-        unknown.n[0],
+        int(unknown.n[0]),
     )
 
 
@@ -254,7 +254,7 @@ def check_hits(table: Table, test: Table, labels: FloatArray) -> Note:
 
 
 _ENOUGH = 100
-"""Lists that find nine in ten of so many held-out items miss one in 99.997% of cases."""
+"""Lists that find nine in ten of this many held-out items miss one in 99.997% of cases."""
 _SHARE_WITHOUT = 0.01
 
 

@@ -123,7 +123,7 @@ def _partition(
 ) -> Parts:
     """Write the rows of each part to files, and describe the parts."""
     users, main = opened["users"], opened["values" if "values" in opened else "predictions"]
-    asked = (*given.by, *_covariate_columns(given, users))
+    entries = (*given.by, *_covariate_columns(given, users))
     attribute_specs(users, given.by)  # wrong names are refused before hours of reading
     progress(f"reading {users.where}", 0, 0)
     ids, keys = read_ids(users)
@@ -156,7 +156,7 @@ def _partition(
         slices["history"] = [replace(one, item_counts=counts) for one in slices["history"]]
 
     progress(f"distributing {users.where}", 0, 0)
-    columns, attributes = encode_attributes(users, asked, is_audited)
+    columns, attributes = encode_attributes(users, entries, is_audited)
     _refuse_unbinned(attributes, given)
     rows = pl.DataFrame({"id": ids, "key": keys, **columns}).lazy()
     slices["users"] = [
@@ -245,7 +245,7 @@ def _refuse_unbinned(attributes: tuple[CodedAttribute, ...], given: TableOptions
     for one in attributes:
         known = [value for value in one.everyone.values if value != MISSING]
         are_numbers = all(isinstance(value, int | float) for value in known)
-        is_unbinned = one.asked in given.adjust_for and one.spec.binning is None
+        is_unbinned = one.entry in given.adjust_for and one.spec.binning is None
         if is_unbinned and are_numbers and len(known) > _FEW:
             raise _bins_needed(one.spec.name)
 
@@ -318,7 +318,7 @@ def _item_counts(table: Table) -> pl.DataFrame:
 
 
 LARGE = 20_000_000
-"""Rows from which a table is read in parts: whole, so many take about 2 GB."""
+"""Rows from which a table is read in parts: whole, these take about 2 GB."""
 # bytes at the highest point of an audit, as `python -m benchmarks memory` measures them
 ALWAYS = 250_000_000
 PER_ROW = 80

@@ -87,13 +87,13 @@ def as_lists(categories: pl.Series, where: str, column: str) -> pl.Series:
 
 
 def read_item_columns(
-    table: Table, item_ids: pl.Series, asked: Sequence[str]
+    table: Table, item_ids: pl.Series, requested: Sequence[str]
 ) -> tuple[dict[str, FloatArray], list[Note]]:
     """What each metric needs, (n_items,) each, NaN where it is not known; and notes."""
     parts = {"item_id": table.require("item_id")}
-    named = {one: _column(table, one) for one in asked}
+    named = {one: _column(table, one) for one in requested}
     parts |= {f"column {column}": column for column in named.values()}
-    frame = table.read(parts, labels=[f"column {named[one]}" for one in asked if "=" in one])
+    frame = table.read(parts, labels=[f"column {named[one]}" for one in requested if "=" in one])
     keys = ids_as_integers_or_text(frame["item_id"], table.where)
     table.refuse_duplicates(keys, parts["item_id"], "Keep one row per item.")
     rows = find_positions(item_ids, keys)
@@ -118,17 +118,17 @@ def read_item_columns(
     return found, notes
 
 
-def _column(table: Table, asked: str) -> str:
-    """The column that is asked for."""
-    name = asked.partition("=")[0]
+def _column(table: Table, requested: str) -> str:
+    """The requested column."""
+    name = requested.partition("=")[0]
     if name not in table.columns:
         raise InputError(f"{table.where}: {unknown_name('column', name, table.columns)}")
     return name
 
 
-def _has_value(values: pl.Series, asked: str, table: Table) -> FloatArray:
+def _has_value(values: pl.Series, requested: str, table: Table) -> FloatArray:
     """(n_rows,), whether a row has the value, among others where it has several."""
-    column, _, value = asked.partition("=")
+    column, _, value = requested.partition("=")
     lists = as_lists(values, table.where, column)
     has = lists.list.contains(value)
     if not has.any():
@@ -162,12 +162,12 @@ class Interactions:
         return find_positions(user_ids, self.user_ids).astype(np.int64)
 
     def items_at(self, item_ids: pl.Series) -> IntArray:
-        """Position of each item here, -1 for one nobody interacted with."""
+        """Position of each item here, -1 for one without interactions."""
         return find_positions(item_ids, self.item_ids).astype(np.int64)
 
 
 _LEAK, _TIMES = 0.5, 3
-"""A leak: this share of relevant candidates in histories, and so many times that of others."""
+"""A leak: this share of relevant candidates in histories, and this multiple of that of others."""
 
 
 def find_leak(
@@ -238,7 +238,7 @@ class Popularity:
 
     Parameters
     ----------
-    per_item : (n_items,), 0 for an item nobody interacted with
+    per_item : (n_items,), 0 for an item without interactions
     history_per_user : (n_users,), mean popularity of a user's own history; NaN without one
     percent : of one interaction
     is_head : (n_items,), whether an item is among the most popular fifth of those in the history
@@ -340,7 +340,7 @@ def compute_user_profiles(
     owners = np.repeat(np.arange(n_users), np.diff(history.offsets))
     n_of_item = np.diff(categories.offsets)[history.items]
     users = np.repeat(owners, n_of_item)
-    codes = gather_lists(categories.codes, categories.offsets, history.items)
+    codes = gather_lists(categories.codes, categories.offsets, history.items.astype(np.int64))
     weights = np.repeat(1 / np.maximum(n_of_item, 1), n_of_item)
     pairs, pair_of_row = np.unique(users * n_codes + codes, return_inverse=True)
     user_of_pair, code_of_pair = np.divmod(pairs, max(n_codes, 1))
@@ -356,8 +356,7 @@ class OtherLists:
     Parameters
     ----------
     offsets : (n_lists + 1,); a user without another list has an empty one
-    items : best first, positions among the candidate items; further ones are no candidates of
-        anybody
+    items : best first, positions among the candidate items; further ones are no candidates
     n_items : items there are, candidates and others
     """
 
@@ -398,12 +397,12 @@ def read_other_lists(
         table, everyone.keys, everyone.where, needs_labels=False, is_recommended=True
     )
     other = in_order(read)
-    # items that nobody has as a candidate come behind those that somebody has
+    # items that are no candidates come behind those that are
     at = find_positions(read.item_ids, item_ids).astype(np.int64)
     is_new = at < 0
     at[is_new] = len(item_ids) + np.arange(is_new.sum())
     n_items = len(item_ids) + int(is_new.sum())
-    # one empty list behind all others is that of whoever has none
+    # the empty list behind all others is that of users without one
     list_of_row = np.full(len(everyone.keys), read.n_users, dtype=np.int64)
     list_of_row[rows] = np.arange(read.n_users)
     offsets = np.concatenate([other.offsets, other.offsets[-1:]])
@@ -420,7 +419,7 @@ class SideData:
 
     Parameters
     ----------
-    values : (n_lists,) each, numbers that somebody else measured, by name
+    values : (n_lists,) each, given numbers, by name
     per_item : (n_items,) each, what metrics ask of a column of the items; NaN where not known
     tastes : what users chose before, by categories
     against : other lists of the same users

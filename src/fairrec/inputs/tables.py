@@ -31,7 +31,7 @@ IDS = ("user_id", "item_id")
 NUMBERS = ("score", "rank", "label", "rating", "gain")
 
 SMALLEST, LARGEST = 1e-60, 1e60
-"""Numbers whose squares and cubes can still be told from nothing and from infinity."""
+"""Numbers whose squares and cubes do not become 0 or infinity."""
 
 _LIST = r"^\s*\[\s*(['\"\d-][^\[\]]*)?\]\s*$"
 """A list as Python writes it: '[1, 2, 3]'."""
@@ -110,26 +110,24 @@ class Table:
         """What to try where a column is missing: a sentence after a blank, or nothing."""
         return f" {self._source.hint}" if self._source.hint else ""
 
-    def find(self, wanted: str) -> str | None:
-        """The column that plays the part of `wanted`, or None."""
-        if wanted not in self._found:
-            self._found[wanted] = find_column(
-                wanted, self.columns, self.name, self.where, self.mapping
-            )
-        return self._found[wanted]
+    def find(self, role: str) -> str | None:
+        """The column that plays the part `role`, or None."""
+        if role not in self._found:
+            self._found[role] = find_column(role, self.columns, self.name, self.where, self.mapping)
+        return self._found[role]
 
-    def is_mapped(self, wanted: str) -> bool:
-        """Whether the user said which column plays the part of `wanted`."""
-        return wanted in self.mapping or f"{self.name}.{wanted}" in self.mapping
+    def is_mapped(self, role: str) -> bool:
+        """Whether the user said which column plays the part `role`."""
+        return role in self.mapping or f"{self.name}.{role}" in self.mapping
 
-    def require(self, wanted: str) -> str:
-        """The column that plays the part of `wanted`; an error where there is none."""
-        column = self.find(wanted)
+    def require(self, role: str) -> str:
+        """The column that plays the part `role`; an error where there is none."""
+        column = self.find(role)
         if column is None:
             raise InputError(
-                f"{self.where}: no column '{wanted}'. Columns here: {listed(self.columns)}."
+                f"{self.where}: no column '{role}'. Columns here: {listed(self.columns)}."
                 f"{self.hint} If it has another name, map it: "
-                f"{spell('columns', {wanted: Blank('NAME')})}"
+                f"{spell('columns', {role: Blank('NAME')})}"
             )
         return column
 
@@ -256,8 +254,9 @@ class Table:
 
     def _place_of(self, at: int, offsets: IntArray | None) -> str:
         """The place of the row that holds a value, which may stand in a list."""
-        is_list = offsets is not None
-        return self.place(int(np.searchsorted(offsets, at, side="right")) - 1 if is_list else at)
+        if offsets is None:
+            return self.place(at)
+        return self.place(int(np.searchsorted(offsets, at, side="right")) - 1)
 
     def _refuse_nulls(
         self,

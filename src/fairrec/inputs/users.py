@@ -1,4 +1,4 @@
-"""The users table, whole or in parts: which users there are, with which attribute values."""
+"""The users table, whole or in parts: the users and their attribute values."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ MULTIVALUED = ("first", "each")
 """What becomes of several values: the first counts, or each is an attribute of its own."""
 MARK = "|"
 MOST_EACH = 50
-"""So many values of one column may become attributes of their own."""
+"""The most values of one column that may become attributes of their own."""
 HAS, LACKS = "yes", "no"
 OPEN, CLOSE = "[", "]"
 """Around the value in the name of an attribute that was made of it: `lang[en]`."""
 _MANY, _LEAST_OF_ID = 50, 20
 _ENOUGH_EACH = 100
-"""With so many users for each value, on average, many values need no advice."""
+"""With this many users for each value, on average, many values need no advice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -416,8 +416,10 @@ def _bin_column(present: pl.Series, spec: AttributeSpec, where: str) -> tuple[Co
     assert spec.binning is not None
     if not present.dtype.is_numeric() and len(present):
         is_text = present.dtype == pl.String
-        texts = present.filter(present.cast(pl.Float64, strict=False).is_null()) if is_text else []
-        shown = texts[0] if len(texts) else present[0]
+        texts = (
+            present.filter(present.cast(pl.Float64, strict=False).is_null()) if is_text else None
+        )
+        shown = present[0] if texts is None or not len(texts) else texts[0]
         raise InputError(
             f"{where}: attribute '{spec.name}' is not numeric (it holds {plain(repr(shown))}), so "
             f"it cannot be binned. Name it without the binning: {spell('by', spec.name)}"
@@ -434,11 +436,11 @@ class CodedAttribute:
 
     Parameters
     ----------
-    asked : as it was asked for, with its binning
+    entry : of `by`, with its binning
     audited, everyone : as it is of the audited users, and of all of the table; without codes
     """
 
-    asked: str
+    entry: str
     spec: AttributeSpec
     audited: Attribute
     everyone: Attribute
@@ -451,7 +453,7 @@ class UsersSlice(RowSlice):
     Parameters
     ----------
     columns : of the users table
-    attributes : all that were asked for
+    attributes : all of `by` and the covariates
     """
 
     columns: tuple[str, ...] = ()
@@ -463,7 +465,7 @@ class UsersSlice(RowSlice):
 
     def users(self, by: Sequence[str]) -> Users:
         """The users with the attributes named in `by`."""
-        of = {at: one for text in by for at, one in enumerate(self.attributes) if one.asked == text}
+        of = {at: one for text in by for at, one in enumerate(self.attributes) if one.entry == text}
         specs = tuple(one.spec for one in of.values())
         refuse_repeated([spec.name for spec in specs])
         frame = self.scan().collect().sort("key")
@@ -494,7 +496,7 @@ class CodedUsers(Users):
 
 
 def encode_attributes(
-    table: Table, asked: Sequence[str], is_audited: BoolArray
+    table: Table, entries: Sequence[str], is_audited: BoolArray
 ) -> tuple[dict[str, pl.Series], tuple[CodedAttribute, ...]]:
     """Columns of codes of all users, in the order of the rows, and what the codes mean.
 
@@ -502,11 +504,11 @@ def encode_attributes(
 
     Parameters
     ----------
-    asked : attributes with their binning
+    entries : attributes with their binning
     """
     columns: dict[str, pl.Series] = {}
     found: list[CodedAttribute] = []
-    for text in asked:
+    for text in entries:
         specs, values = read_attribute(table, text)
         for spec in specs:
             of_all = encode_attribute(values[spec.name], spec, table.where)

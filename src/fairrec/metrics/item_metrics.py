@@ -103,8 +103,8 @@ def can_be_listed(shown: ExposureLog) -> tuple[Amounts, ...]:
 
 def knows_relevance(shown: ExposureLog) -> FloatArray:
     """(n_lists,), 1 where it is known what the user of a list wanted."""
-    if shown.wanted is not None:
-        return (np.diff(shown.wanted.rows.offsets) > 0).astype(np.float64)
+    if shown.held_out is not None:
+        return (np.diff(shown.held_out.rows.offsets) > 0).astype(np.float64)
     lists = RankedLists(shown.candidates, 0, SideData())
     return (lists.n_relevant > 0).astype(np.float64)
 
@@ -137,12 +137,12 @@ def _ideal(shown: ExposureLog, k: int) -> Ideal:
     n_places = np.where(knows_relevance(shown) > 0, n_places, 0)
     up_to = np.concatenate([[0.0], np.cumsum(discounts(k))])
     to_others, none = np.zeros(shown.n_lists), np.zeros(shown.n_lists, dtype=np.int64)
-    if shown.wanted is None:
+    if shown.held_out is None:
         assert candidates.labels is not None
         due = np.zeros(len(candidates.items))
         _share_candidates(candidates.offsets, candidates.labels, n_places, up_to, due)
         return Ideal(_once(shown, _listed_rows), due, to_others, none)
-    rows, gains = shown.wanted
+    rows, gains = shown.held_out
     n_seen = none if shown.seen is None else np.diff(shown.seen.offsets)
     n_items = len(shown.catalogue.item_keys)
     # what is wanted and in no catalogue takes a place, and is none of the items there

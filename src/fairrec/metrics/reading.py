@@ -197,7 +197,7 @@ def _refuse_joined(wanted: Sequence[MetricAtK], tables: Mapping[str, Table], *se
     """An error where lists hold all held-out items; see `refuse_joined`."""
     counting = [metric.k or np.inf for metric in wanted if "labels" in metric.metric.needs]
     if counting:
-        refuse_joined(tables, *seen, max(counting))
+        refuse_joined(tables, *seen, k=max(counting))
 
 
 def _fitting(wanted: tuple[MetricAtK, ...], inputs: AuditInputs) -> tuple[MetricAtK, ...]:
@@ -301,8 +301,8 @@ def read_items(
         metric.name: metric.checked(share.values(catalogue), catalogue.n_units)
         for metric, share in zip(wanted, shares, strict=True)
     }
-    if shown.wanted is not None:
-        n_wanted = np.diff(shown.wanted.rows.offsets)
+    if shown.held_out is not None:
+        n_wanted = np.diff(shown.held_out.rows.offsets)
         lengths = np.diff(shown.candidates.offsets)
         seen = lengths, n_wanted, shown.n_missed, len(catalogue.item_keys)
         _refuse_joined(wanted, tables, *seen)
