@@ -81,8 +81,8 @@ def test_items_without_a_row_are_counted_and_said():
     found = shown()
     assert found.items.tolist() == [0, 1, 3]
     assert told(found) == [
-        "the predictions table: 1 of 3 items have no row or unit in the items table; they keep their "
-        "places (1 rows) and are in no group"
+        "the predictions table: 1 of 3 items have no row or unit in the items table; they keep "
+        "their places (1 rows) and are in no group"
     ]
 
 
@@ -100,8 +100,8 @@ def test_held_out_items_stand_behind_the_list_of_their_user():
     assert found.held_out.rows.items.tolist() == [2, 3]
     assert any("1 user" in note or "'w'" in note for note in told(found))
     assert (
-        "the test table: 1 of 3 items have no row or unit in the items table; what is due to them goes to "
-        "no group" in told(found)
+        "the test table: 1 of 3 items have no row or unit in the items table; what is due to "
+        "them goes to no group" in told(found)
     )
 
 
@@ -149,8 +149,8 @@ def test_an_item_without_a_unit_is_in_no_group():
     assert told(shown_of_makers()) == [
         "1 of 3 items of the items table have no 'maker' and are left out",
         # 2 has no maker, and 9 no row
-        "the predictions table: 2 of 3 items have no row or unit in the items table; they keep their "
-        "places (2 rows) and are in no group",
+        "the predictions table: 2 of 3 items have no row or unit in the items table; they keep "
+        "their places (2 rows) and are in no group",
     ]
 
 

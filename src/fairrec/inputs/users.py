@@ -415,11 +415,10 @@ def _as_plain_values(present: pl.Series, spec: AttributeSpec, where: str) -> pl.
 def _bin_column(present: pl.Series, spec: AttributeSpec, where: str) -> tuple[CodeArray, list[str]]:
     assert spec.binning is not None
     if not present.dtype.is_numeric() and len(present):
-        is_text = present.dtype == pl.String
-        texts = (
-            present.filter(present.cast(pl.Float64, strict=False).is_null()) if is_text else None
-        )
-        shown = present[0] if texts is None or not len(texts) else texts[0]
+        texts = present
+        if present.dtype == pl.String:
+            texts = present.filter(present.cast(pl.Float64, strict=False).is_null())
+        shown = (texts if len(texts) else present)[0]
         raise InputError(
             f"{where}: attribute '{spec.name}' is not numeric (it holds {plain(repr(shown))}), so "
             f"it cannot be binned. Name it without the binning: {spell('by', spec.name)}"
