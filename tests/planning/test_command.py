@@ -10,9 +10,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from fairrec.metrics import METRICS
 from tests.builders import make_tables
-from tests.end_to_end.command_line import Ran, run_here, write_tables
+from tests.end_to_end.command_line import run_here, write_tables
 
 PLAN = ("plan", "--users", "users.parquet", "--by", "gender,member", "--metrics", "ndcg@5")
 AUDIT = ("audit", "predictions.parquet", "--plan", "plan.toml")
@@ -146,36 +145,6 @@ def test_settings_that_are_found_are_frozen_and_the_command_line_beats_them(here
     (here / "fairrec.toml").write_text("alpha = 0.3\nseed = 5")
     result = json.loads(run_here(*AUDIT, "--format", "json").stdout)
     assert (result["alpha"], result["seed"]) == (0.1, 0)
-
-
-def test_a_pilot_and_own_metrics(here: Path):
-    (here / "own.py").write_text(
-        "import fairrec\n"
-        "@fairrec.metric('planned_first')\n"
-        "def planned_first(lists):\n"
-        "    'Label of the first.'\n"
-        "    return lists.labels(1)[:, 0]\n"
-    )
-    (here / "pilot.csv").write_text("user_id,planned_first\nu01,1\nu02,0\nu03,1\n")
-
-    def run_alone(*words: str) -> Ran:
-        """As in a process of its own, which knows no metric of another's."""
-        try:
-            return run_here(*words)
-        finally:
-            METRICS.remove("planned_first")
-
-    ran = run_alone(
-        "plan", "--users", "users.parquet", "--by", "gender", "--permutations", "19",
-        "--load", "own.py", "--metrics", "planned_first", "--pilot", "pilot.csv",
-        "--out", "plan.toml",
-    )  # fmt: skip
-    assert ran.code == 0, ran.stderr
-    assert "planned_first" in ran.stdout
-    assert 'pilot = "pilot.csv"' in (here / "plan.toml").read_text()
-    ran = run_alone(*AUDIT, "--load", "own.py")
-    assert ran.code == 0, ran.stderr
-    assert "As planned" in ran.stdout
 
 
 def test_a_plan_of_values_runs_on_them(here: Path):

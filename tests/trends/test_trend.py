@@ -204,7 +204,7 @@ def test_names_are_versions_then_titles_then_folders_and_tell_releases_apart(tmp
     folders = saved(tmp_path, ["a", "b", "c", "d"], audits)
     releases, _, _ = read_releases([*folders, audits[0], audits[3]], None)
     names = [one.name for one in releases]
-    assert names == ["2 (a)", "2 (b)", "three", "d", "2", "release 6"]
+    assert names == ["2 (1)", "2 (2)", "three", "d", "2 (5)", "release 6"]
     nameless, _, _ = read_releases([release(1, model_version="2"), audits[0]], None)
     assert [one.name for one in nameless] == ["2 (1)", "2 (2)"]
 

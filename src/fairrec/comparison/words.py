@@ -282,8 +282,8 @@ def _answer_table(name: str, summary: ComparisonSummary, changes: pl.DataFrame) 
         cells = support, before, after, change, interval, verdict
         groups.append(Row(label, cells, find_direction(row["outcome"])))
     everyone = []
-    if (change := metric.everyone) is not None:
-        everyone = [Row(f"all {summary.unit.many}", (*_change_cells(change), change.verdict))]
+    if (mean := metric.everyone) is not None:
+        everyone = [Row(f"all {summary.unit.many}", (*_change_cells(mean), mean.verdict))]
     columns = (
         *(plain(name), summary.unit.many, "before", "after", "change"),
         *(f"{confidence(summary.alpha)} interval (all)", "verdict"),
@@ -325,14 +325,6 @@ def format_change(value: float | None, low: float | None, high: float | None) ->
     if value is None or low is None or high is None:
         return with_sign(number(value)), "-"
     return with_sign(numbers(value, low, high)[0]), signed_interval(low, high, value)
-
-
-def group_columns(summary: ComparisonSummary) -> tuple[str, ...]:
-    """What `group_cells` fills."""
-    return (
-        *("group", summary.unit.many, "before", "after", "change", "interval of it"),
-        *("against others", "interval of that", "verdict"),
-    )
 
 
 def group_cells(row: Mapping[str, Any], metric: MetricComparison) -> tuple[str, ...]:

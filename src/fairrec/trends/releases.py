@@ -124,22 +124,17 @@ def _users_with_values(per_user: pl.DataFrame | None, summary: AuditSummary) -> 
 
 
 def _name_apart(releases: Sequence[Release]) -> list[Release]:
-    """Releases with different names: of the model, the audit or the folder, else numbered."""
+    """Releases named by the version of the model, the title or the folder, else numbered."""
     names = []
     for number, release in enumerate(releases, start=1):
         model, title = release.summary.model, release.summary.title
-        named = (model and model.version) or title or release.folder
-        names.append(named or f"release {number}")
-    folders = [
-        one.folder if one.folder != name else "" for one, name in zip(releases, names, strict=True)
+        name = (model and model.version) or title or release.folder
+        names.append(name or f"release {number}")
+    n_named = Counter(names)
+    return [
+        replace(one, name=name if n_named[name] == 1 else f"{name} ({number})")
+        for number, (one, name) in enumerate(zip(releases, names, strict=True), start=1)
     ]
-    for parts in (folders, map(str, range(1, len(names) + 1))):
-        n_named = Counter(names)
-        names = [
-            f"{name} ({part})" if n_named[name] > 1 and part else name
-            for name, part in zip(names, parts, strict=True)
-        ]
-    return [replace(release, name=name) for release, name in zip(releases, names, strict=True)]
 
 
 def differing_settings(releases: Sequence[Release]) -> list[str]:
