@@ -17,7 +17,6 @@ from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.users import Attribute
 from fairrec.mitigation.choosing import (
     choose_worst,
-    count_worst,
     harm_per_cell,
     is_worst_rule,
     metric_names,
@@ -50,15 +49,6 @@ def test_who_has_no_list_is_missing_in_one_half():
     halves = [part.absent.tolist() for part in (split.choosing, split.reported)]
     assert [len(half) for half in halves] == [5, 5]
     assert sorted(halves[0] + halves[1]) == split.everyone.absent.tolist() == [*range(10)]
-
-
-def test_targets_that_are_in_both_are_counted():
-    split = read_split(WORLD.predictions, WORLD.validation, TABLES, seed=0)
-    assert split.protocol == "validation targets"
-    assert n_shared_targets(split) == 0
-    again = read_split(WORLD.predictions, WORLD.predictions, TABLES, seed=0)
-    assert n_shared_targets(again) == 60
-    assert np.array_equal(again.choosing.candidates.scores, again.reported.candidates.scores)
 
 
 @pytest.mark.parametrize(
@@ -181,14 +171,6 @@ def test_a_rule_is_told_from_a_file():
 def test_rule_that_cannot_be_is_refused(text):
     with pytest.raises(ValueError, match="worst"):
         is_worst_rule(text)
-
-
-@pytest.mark.parametrize(
-    ("rule", "n_eligible", "n_groups"),
-    [("10%", 152, 15), ("10%", 3, 1), ("2", 9, 2)],
-)
-def test_number_of_groups(rule, n_eligible, n_groups):
-    assert count_worst(f"worst:{rule}", n_eligible) == n_groups
 
 
 @given(st.integers(0, 1000), st.sampled_from([True, False, None]))

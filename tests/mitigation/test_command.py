@@ -10,7 +10,6 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from fairrec.result.folder import AUDIT as AUDIT_KIND
 from tests.builders import Tables, make_tables
 from tests.end_to_end.command_line import AUDIT, Ran, files_in, run_here, write_tables
 
@@ -49,22 +48,6 @@ def test_a_table_is_mitigated_and_the_re_ranker_gives_the_same_lists_again(table
     model = tables.predictions.sort(keys)
     assert again["model_score"].to_list() == model["score"].to_list()
     assert again["score"].to_list() != model["score"].to_list()
-
-
-def test_an_audit_into_a_mitigation_is_refused_before_any_work(tables: Tables):
-    done(*BARE, "--metric", "urd@3", "--strength", "0.6", "--out", "fixed")
-    before = files_in(Path("fixed"))
-    # tables that are not there would be the next error
-    ran = run_here("audit", "gone.parquet", *TABLES, "--by", "gender", "--out", "fixed")
-    assert ran.code == 2
-    assert "fixed: holds a mitigation" in ran.stderr and "or insist: --force" in ran.stderr
-    # the new lists are audited, and would go with all of it
-    audit = ("--by", "gender", *TABLES, *QUICK, "--out", "fixed", "--force")
-    ran = run_here("audit", "fixed/predictions.parquet", *audit)
-    assert ran.code == 2 and "there is read for an audit" in ran.stderr
-    assert files_in(Path("fixed")) == before
-    done("audit", "predictions.parquet", *audit)
-    assert {*files_in(Path("fixed"))} == {*AUDIT_KIND.files}
 
 
 def test_a_mitigation_over_an_audit_needs_force_and_spares_what_it_reads(tables: Tables):
@@ -139,21 +122,6 @@ def test_bad_options_are_refused_in_words(tables: Tables, options: tuple[str, ..
     assert ran.code == 2
     assert says in ran.stderr
     assert not Path("fixed").exists()
-
-
-def test_a_distance_is_on_the_side_it_was_chosen_by_and_further_away_is_no_improvement(
-    tables: Tables,
-):
-    for group in ("F,true", "M,false"):
-        Path("groups.csv").write_text(f"gender,member\n{group}\n")
-        said = done(
-            *(*BARE, "--metric", "urp@3", "--groups", "groups.csv", "--format", "json"),
-            *("--reranker", "second_opinion", "--strength", "1"),
-        )
-        mitigation = json.loads(said.stdout)
-        chosen = mitigation["effects"]["urp@3"]["chosen"]
-        # which side that is was told by other targets, so it may be negative here: past the others
-        assert chosen["verdict"] != ("improved" if chosen["change"] > 0 else "worse")
 
 
 def test_the_same_targets_are_stamped(tables: Tables):
@@ -256,18 +224,6 @@ def test_an_audit_without_a_run_says_what_is_missing(tables: Tables):
     assert "run.json is not there" in ran.stderr
     assert "name the tables: fairrec mitigate PREDICTIONS --users USERS" in ran.stderr
     done("report", "audit")
-
-
-def test_an_audit_of_tables_in_parts_is_mitigated_from_all_of_them(tables: Tables):
-    Path("people").mkdir()
-    tables.users.head(100).write_parquet("people/part-0.parquet")
-    tables.users.slice(100).write_parquet("people/part-1.parquet")
-    in_parts = ["audit", "predict*.parquet", "--users", "people", "--by", "gender,age:20"]
-    done(*in_parts, "--min-support", "5", *AUDITED, *TABLES[2:])
-    done("mitigate", "audit", *WORST, "--metric", "urd", "--quiet")
-    tables.users.slice(100).reverse().write_parquet("people/part-1.parquet")
-    changed = run_here("mitigate", "audit", "--metric", "urd")
-    assert "people has changed since this audit" in changed.stderr
 
 
 def test_what_is_neither_audit_nor_run_nor_table_is_refused(tables: Tables):

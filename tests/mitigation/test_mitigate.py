@@ -17,7 +17,6 @@ from fairrec.mitigation.options import MitigationOptions
 from fairrec.mitigation.result import MitigationResult
 from fairrec.mitigation.tuning import STRENGTHS
 from fairrec.mitigation.words import notes
-from tests.builders import with_text_ids
 from tests.grouped_options import group_options
 from tests.mitigation.planted import N_ITEMS, WORSE, Planted, mitigate, planted
 
@@ -141,19 +140,6 @@ def test_the_gap_to_all_others_is_a_difference_of_two_means(metric):
         test = ttest_ind(mine, others.to_numpy(), equal_var=False, nan_policy="omit")
         assert size == approx(sign * (np.nanmean(mine) - np.nanmean(others.to_numpy())))
         assert p == approx(test.pvalue)
-
-
-def test_given_strength_is_taken_and_zero_changes_nothing():
-    world = planted()
-    result = mitigate(world, "ndcg@5", strength=0.25)
-    assert (result.summary.strength, result.summary.is_tuned) == (0.25, False)
-    assert result.reranker.strength == 0.25
-    nothing = mitigate(world, "ndcg@5", strength=0)
-    assert nothing.predictions["score"].equals(world.predictions["score"])
-    for effect in nothing.summary.effects.values():
-        assert effect.chosen.verdict == effect.everyone.verdict == "unchanged"
-        assert effect.gap.before == effect.gap.after
-    assert set(nothing.changes["verdict"]) == {"unchanged"}
 
 
 def test_where_no_strength_helps_nothing_is_done_and_it_is_said():
@@ -281,20 +267,6 @@ def test_without_labels_a_given_strength_is_enough():
     assert set(result.summary.effects) == {"urd@5", "urp@5", "urp_abs@5"}
     assert all(point.cost is None for point in result.summary.trade_off)
     assert result.predictions.columns == ["user_id", "item_id", "score"]
-
-
-def test_ids_as_text_and_as_numbers_belong_together():
-    world = planted("accuracy", n_users=96)
-    extra = pl.DataFrame({"user_id": ["someone"], "item_id": ["something"]})
-    history = pl.concat([world.history.cast(pl.String), extra])
-    for reranker in ("second_opinion", "popularity_calibrated"):
-        expected = mitigate(world, "ndcg@5", strength=0.8, reranker=reranker)
-        found = mitigate(world._replace(history=history), "ndcg@5", strength=0.8, reranker=reranker)
-        assert changed_users(world, found) == changed_users(world, expected) != set()
-    # as many digits for all, so that text sorts as the numbers do
-    text = mitigate(Planted(*map(with_text_ids, world)), "urd@5", strength=0.5)
-    assert numbers_of(text) == numbers_of(mitigate(world, "urd@5", strength=0.5))
-    assert text.predictions["user_id"].dtype == pl.String
 
 
 def test_groups_that_nobody_reported_on_is_in_are_no_error():

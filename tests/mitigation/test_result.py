@@ -13,7 +13,6 @@ from fairrec.core.errors import InputError, OutputError
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.metrics.reading import read_inputs
 from fairrec.mitigation.result import (
-    MitigationSummary,
     load_mitigation,
     load_reranker,
     predictions_table,
@@ -42,18 +41,6 @@ def test_everything_is_written_and_read_again(tmp_path):
     assert audit.inputs["predictions"].name == "predictions.parquet"
 
 
-def test_json_holds_to_its_schema_and_has_no_nan(tmp_path):
-    folder = RESULT.save(tmp_path, report=False)
-
-    def refuse(name: str) -> None:
-        raise AssertionError(f"{name} is no JSON")
-
-    text = (folder / "mitigation.json").read_text(encoding="utf-8")
-    written = json.loads(text, parse_constant=refuse)
-    assert MitigationSummary.model_validate({**written, "id": ""}) == RESULT.summary
-    assert set(written) == set(MitigationSummary.model_json_schema()["properties"])
-
-
 @pytest.mark.parametrize(
     "options",
     [
@@ -80,13 +67,6 @@ def test_lists_of_somebody_else_are_not_overwritten(tmp_path):
     with pytest.raises(OutputError, match=r"predictions.parquet there is of no result"):
         RESULT.save(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["predictions.parquet"]
-
-
-@pytest.mark.parametrize("text", ["", "{", '{"schema_version": "9"}'])
-def test_damaged_mitigation_is_refused(tmp_path, text):
-    (tmp_path / "mitigation.json").write_text(text, encoding="utf-8")
-    with pytest.raises(InputError, match=r"mitigation.json: is no mitigation of this version"):
-        load_mitigation(tmp_path, "")
 
 
 def test_changes_have_a_row_for_each_metric_and_group():

@@ -15,7 +15,6 @@ from tests.metrics.metric_lists import World, random_world, user
 from tests.mitigation.rerank_world import RerankWorld
 from tests.mitigation.rerankers.slow_rerankers import (
     blend_keys,
-    dense_ease,
     dense_interactions,
     model_order,
     second_opinion,
@@ -94,7 +93,6 @@ def test_scores_of_neighbours_are_those_of_the_dense_formula(
     # a pair that comes twice counts once
     twice = [np.repeat(part, 2) for part in np.nonzero(x)]
     monkeypatch.setattr(blends, "ITEMS_AT_ONCE", n_at_once)
-    monkeypatch.setattr(blends, "PAIRS_AT_ONCE", n_at_once)
     monkeypatch.setattr(blends, "N_NEIGHBOURS", n_neighbours)
     model = ItemKnn.fit(*twice, *x.shape)
     near = model.similarity.toarray()
@@ -105,12 +103,3 @@ def test_scores_of_neighbours_are_those_of_the_dense_formula(
     mixed = rng.permutation(len(users))
     scores = model.score(users[mixed], items[mixed])
     assert scores == approx((x @ near.T)[users[mixed], items[mixed]], abs=1e-12)
-
-
-def test_ease_scores_are_those_of_the_dense_formula():
-    x = dense_interactions(RerankWorld(random_world(np.random.default_rng(1))))
-    users, items = np.nonzero(np.ones_like(x))
-    for penalty in (0.5, 50.0, 1000.0):
-        twice = [np.repeat(part, 2) for part in np.nonzero(x)]
-        scores = Ease.fit(*twice, *x.shape, penalty).score(users, items)
-        assert scores == approx(dense_ease(x, penalty).ravel(), abs=1e-9)

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
-from fairrec.core.arrays import AnyArray, FloatArray, IntArray
+from fairrec.core.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from fairrec.core.kernels import kernel
 from fairrec.core.threads import chunks, map_in_threads
 from fairrec.mitigation.reranker import Orders, RerankLists, TrainingSet, reranker
 from fairrec.scoring.ease import Ease, interaction_matrix
@@ -16,7 +17,7 @@ LARGEST_EASE = 5000
 """Items up to which EASE is learned: it inverts a matrix of that size."""
 PENALTY = 1000.0
 N_NEIGHBOURS, SHRINKAGE = 50, 10.0
-ITEMS_AT_ONCE, PAIRS_AT_ONCE = 2048, 1 << 14
+ITEMS_AT_ONCE = 2048
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +57,38 @@ class ItemKnn:
 
     def score(self, users: IntArray, items: IntArray) -> FloatArray:
         """One score for each pair: the similarities of those neighbours that the user had."""
-        scores = np.empty(len(users))
-        for start in range(0, len(users), PAIRS_AT_ONCE):
-            part = slice(start, start + PAIRS_AT_ONCE)
-            taken = self.interactions[users[part]].multiply(self.similarity[items[part]])
-            scores[part] = np.asarray(taken.sum(axis=1)).ravel()
+        taken, near = self.interactions, self.similarity
+        is_taken, scores = np.zeros(taken.shape[1], dtype=np.bool_), np.empty(len(users))
+        _score(
+            *(taken.indptr, taken.indices, near.indptr, near.indices, near.data),
+            *(users, items, is_taken, scores),
+        )
         return scores
+
+
+@kernel
+def _score(
+    user_offsets: AnyArray,
+    taken: AnyArray,
+    offsets: AnyArray,
+    neighbours: AnyArray,
+    similarity: FloatArray,
+    users: IntArray,
+    items: IntArray,
+    is_taken: BoolArray,
+    scores: FloatArray,
+) -> None:
+    """Mark the items of a user, and look for them among the neighbours of the user's pairs."""
+    pair = 0
+    while pair < len(users):
+        user = users[pair]
+        own = taken[user_offsets[user] : user_offsets[user + 1]]
+        is_taken[own] = True
+        while pair < len(users) and users[pair] == user:
+            near = slice(offsets[items[pair]], offsets[items[pair] + 1])
+            scores[pair] = (similarity[near] * is_taken[neighbours[near]]).sum()
+            pair += 1
+        is_taken[own] = False
 
 
 def blended_orders(lists: RerankLists, opinion: FloatArray) -> Orders:
