@@ -5,14 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from fairrec.auditing.call_repr import describe_scoring, describe_tables
 from fairrec.auditing.choices import follows_plan
-from fairrec.auditing.measurement import Measurement, Request, Source, build_strata
+from fairrec.auditing.measurement import Measurement, Request, build_strata
 from fairrec.core.audit_options import About, AuditOptions, Engine, Statistics
 from fairrec.core.errors import InputError
 from fairrec.core.kernels import make_ready
@@ -132,16 +132,8 @@ def run_audit(
     """The audit with these options: read, measure, analyse, summarise."""
     started, how = time.perf_counter(), _search_options(search, scorer)
     with ExitStack() as closing:
-        source = read_source(Request(predictions, tables, options, scorer, how, closing))
-        found = source.measure(options)
-        # loaded meanwhile, as it takes a while
-        from fairrec.auditing.build_result import build_result
-
-        analysis = analyse(
-            *(found.measured, found.grouping, found.options, options.engine.report),
-            *(found.strata, found.executor, found.blocks),
-        )
-        return build_result(found, analysis, about, started)
+        found = measure(Request(predictions, tables, options, scorer, how, closing))
+        return conclude(found, about, started)
 
 
 def audit_inputs(
@@ -151,29 +143,35 @@ def audit_inputs(
     about: About = NAMELESS,
 ) -> AuditResult:
     """An audit of tables that are read already and hold all scores."""
+    started = time.perf_counter()
+    return conclude(measure_inputs(inputs, wanted, options), about, started)
+
+
+def conclude(found: Measurement, about: About, started: float) -> AuditResult:
+    """The result of what was measured."""
+    # loaded meanwhile, as it takes a while
     from fairrec.auditing.build_result import build_result
 
-    started = time.perf_counter()
-    found = UserSource(inputs, wanted).measure(options)
     analysis = analyse(
-        found.measured, found.grouping, found.options, options.engine.report, found.strata
+        *(found.measured, found.grouping, found.options, found.options.engine.report),
+        *(found.strata, found.executor, found.blocks),
     )
     return build_result(found, analysis, about, started)
 
 
-def read_source(given: Request) -> Source:
-    """Read items, counts, tables in parts, or tables as a whole."""
+def measure(given: Request) -> Measurement:
+    """Read and measure items, counts, tables in parts, or tables as a whole."""
     tables, scorer, search = given.tables, given.scorer, given.search
     engine = given.options.engine
     engine.report("reading")
     if tables.side != "users":
-        from fairrec.auditing.items import read_items_source
+        from fairrec.auditing.items import measure_items
 
-        return read_items_source(given)
+        return measure_items(given)
     if tables.counts:
-        from fairrec.auditing.counts_audit import read_counts_source
+        from fairrec.auditing.counts_audit import measure_counts
 
-        return read_counts_source(given)
+        return measure_counts(given)
     if tables.values is not None and (scorer is not None or search is not None):
         raise InputError(
             f"{spell('values')} are measured already: nothing is left to score or to search. "
@@ -184,20 +182,22 @@ def read_source(given: Request) -> Source:
         refuse_engine(search, scorer, tables.against_lists)
     is_cut = not is_local or is_large(given.predictions, tables, most_rows(engine.max_memory))
     if is_cut and is_of_everyone(search, scorer):
-        from fairrec.auditing.counts_audit import count_source
+        from fairrec.auditing.counts_audit import measure_parts
         from fairrec.counts.levels import LevelsError
 
         try:
-            return count_source(given)
+            return measure_parts(given)
         except LevelsError:
             # without levels a metric cannot be counted in parts; read whole, it needs none
             if not is_local:
                 raise
-    return _read_users(given)
+    inputs, wanted = _read_users(given)
+    run = given.predictions if isinstance(given.predictions, Run) else None
+    return measure_inputs(inputs, wanted, given.options, search, scorer, run)
 
 
-def _read_users(given: Request) -> UserSource:
-    """Read all tables; a run scores its candidates by itself."""
+def _read_users(given: Request) -> tuple[AuditInputs, Sequence[MetricAtK]]:
+    """All tables, and the metrics; a run scores its candidates by itself."""
     # all that comes after reading is loaded meanwhile
     start_in_background(_load_the_rest)
     predictions, search = given.predictions, given.search
@@ -217,7 +217,7 @@ def _read_users(given: Request) -> UserSource:
             f"to be scored. Leave it out, or search with {spell('search', 'exact')} and without "
             "a budget."
         )
-    return UserSource(inputs, wanted, search, given.scorer, run)
+    return inputs, wanted
 
 
 def _load_the_rest() -> None:
@@ -226,51 +226,46 @@ def _load_the_rest() -> None:
     import_module("fairrec.auditing.build_result")
 
 
-@dataclass(frozen=True, slots=True)
-class UserSource:
-    """Tables of users.
+def measure_inputs(
+    inputs: AuditInputs,
+    wanted: Sequence[MetricAtK],
+    options: AuditOptions,
+    search: Search | None = None,
+    scorer: ScoringFunction | Model | None = None,
+    run: Run | None = None,
+) -> Measurement:
+    """The values of all users; a metric that is undefined for all of them is an error.
 
     Parameters
     ----------
     search : None where all scores are at hand, or a run gives them
     """
+    progress = options.engine.report
+    options = replace(options, tolerance=parse_tolerance(options.tolerance, wanted))
+    grouping = build_grouping(inputs.attributes, options, n_metrics=len(wanted))
+    if run is not None:
+        progress("scoring")
+        inputs = run.scored(inputs, progress)
+    searched = None
+    if search is None:
+        measured = measure_everyone(inputs, wanted, options.n_threads, progress)
+        refuse_undefined(measured, inputs.candidates)
+    else:
+        from fairrec.auditing.search import measure_by_search
 
-    inputs: AuditInputs
-    wanted: Sequence[MetricAtK]
-    search: Search | None = None
-    scorer: ScoringFunction | Model | None = None
-    run: Run | None = None
-
-    def measure(self, options: AuditOptions) -> Measurement:
-        """The values of all users; a metric that is undefined for all of them is an error."""
-        inputs, wanted, progress = self.inputs, self.wanted, options.engine.report
-        options = replace(options, tolerance=parse_tolerance(options.tolerance, wanted))
-        grouping = build_grouping(inputs.attributes, options, n_metrics=len(wanted))
-        if self.run is not None:
-            progress("scoring")
-            inputs = self.run.scored(inputs, progress)
-        searched = None
-        if self.search is None:
-            measured = measure_everyone(inputs, wanted, options.n_threads, progress)
-            refuse_undefined(measured, inputs.candidates)
-        else:
-            from fairrec.auditing.search import measure_by_search
-
-            measured, searched = measure_by_search(
-                inputs, wanted, grouping, self.search, self.scorer, options
-            )
-        names = [metric.name for metric in wanted]
-        return Measurement(
-            inputs,
-            inputs.described,
-            measured,
-            grouping,
-            wanted,
-            {**describe_tables(inputs.given, names), **describe_scoring(self.search, self.scorer)},
-            options,
-            build_strata(inputs.covariates),
-            searched,
-        )
+        measured, searched = measure_by_search(inputs, wanted, grouping, search, scorer, options)
+    names = [metric.name for metric in wanted]
+    return Measurement(
+        inputs,
+        inputs.described,
+        measured,
+        grouping,
+        wanted,
+        {**describe_tables(inputs.given, names), **describe_scoring(search, scorer)},
+        options,
+        build_strata(inputs.covariates),
+        searched,
+    )
 
 
 def _search_options(

@@ -1,12 +1,11 @@
-"""Counts as the source of an audit: read from files, or made here from parts of large tables."""
+"""An audit of counts: read from files, or made here from parts of large tables."""
 
 from __future__ import annotations
 
 import atexit
 from collections.abc import Mapping
 from concurrent.futures import Executor
-from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
 from typing import Any
@@ -18,7 +17,6 @@ from fairrec.auditing.count import count_in_parts
 from fairrec.auditing.measurement import Measurement, Request
 from fairrec.auditing.search import as_model
 from fairrec.core.atomic_io import errors_of_scratch
-from fairrec.core.audit_options import AuditOptions
 from fairrec.core.errors import InputError, plain
 from fairrec.core.options import Blank, invalid, list_changed, spell
 from fairrec.core.redact_paths import redact_path
@@ -42,41 +40,38 @@ NOT_LOOKED_AT = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class CountSource:
-    """Users who were counted."""
-
-    counted: Counted
-    call: Mapping[str, Any]
-    executor: Executor | None = None
-    per_user_parts: pl.LazyFrame | None = None
-
-    def measure(self, options: AuditOptions) -> Measurement:
-        """The values of rows, which stand for users who are alike."""
-        counted, measured = self.counted, self.counted.measured
-        wanted, described = measured.metrics, counted.described
-        options = replace(options, tolerance=parse_tolerance(options.tolerance, wanted))
-        for i, metric in enumerate(wanted):
-            if not measured.column(i).n_users:
-                raise InputError(
-                    f"Metric '{plain(metric.name)}' is undefined for every user. Fix the tables "
-                    f"and count again, or leave it out: {spell('metrics', Blank('NAMES'))}"
-                )
-        return Measurement(
-            counted,
-            replace(described, warnings=(*described.warnings, NOT_LOOKED_AT)),
-            measured,
-            build_grouping(counted.attributes, options, counted.n_users, len(wanted)),
-            wanted,
-            self.call,
-            options,
-            counted.strata,
-            executor=self.executor,
-            per_user_parts=self.per_user_parts,
-        )
+def measure_counted(
+    given: Request,
+    counted: Counted,
+    call: Mapping[str, Any],
+    executor: Executor,
+    per_user_parts: pl.LazyFrame | None = None,
+) -> Measurement:
+    """The values of rows of counts, which stand for users who are alike."""
+    options, measured, described = given.options, counted.measured, counted.described
+    wanted = measured.metrics
+    options = replace(options, tolerance=parse_tolerance(options.tolerance, wanted))
+    for i, metric in enumerate(wanted):
+        if not measured.column(i).n_users:
+            raise InputError(
+                f"Metric '{plain(metric.name)}' is undefined for every user. Fix the tables "
+                f"and count again, or leave it out: {spell('metrics', Blank('NAMES'))}"
+            )
+    return Measurement(
+        counted,
+        replace(described, warnings=(*described.warnings, NOT_LOOKED_AT)),
+        measured,
+        build_grouping(counted.attributes, options, counted.n_users, len(wanted)),
+        wanted,
+        call,
+        options,
+        counted.strata,
+        executor=None if options.engine.engine == "local" else executor,
+        per_user_parts=per_user_parts,
+    )
 
 
-def read_counts_source(given: Request) -> CountSource:
+def measure_counts(given: Request) -> Measurement:
     """Read counts, of which some may be selected; the tables themselves are not at hand."""
     tables = given.tables
     beside = {"predictions": given.predictions, **list_changed(tables)}
@@ -117,17 +112,13 @@ def read_counts_source(given: Request) -> CountSource:
     names = ["counts", *(f"counts {at}" for at in range(2, len(opened) + 1))]
     described = replace(counted.described, tables=dict(zip(names, opened, strict=False)))
     files = [str(redact_path(one)) for one in tables.counts if isinstance(one, Path)]
-    engine = given.options.engine
-    executor = given.closing.enter_context(open_executor(engine))
-    return CountSource(
-        replace(counted, described=described),
-        {
-            **list_changed(tables),
-            "by": described.by,
-            "counts": tuple(files) if files else Variable("counts"),
-        },
-        None if engine.engine == "local" else executor,
-    )
+    call = {
+        **list_changed(tables),
+        "by": described.by,
+        "counts": tuple(files) if files else Variable("counts"),
+    }
+    executor = given.closing.enter_context(open_executor(given.options.engine))
+    return measure_counted(given, replace(counted, described=described), call, executor)
 
 
 def _is_same_file(one: object, other: object) -> bool:
@@ -142,7 +133,7 @@ def _table(file: Path, counts: Counts) -> Table:
     return table
 
 
-def count_source(given: Request) -> CountSource:
+def measure_parts(given: Request) -> Measurement:
     """Count the users of large tables, part by part."""
     predictions, tables, scorer = given.predictions, given.tables, given.scorer
     engine = given.options.engine
@@ -151,24 +142,22 @@ def count_source(given: Request) -> CountSource:
         scorer = ScoreByRun(predictions.folder)
         predictions = predictions.file
     place = Path(gettempdir()) if engine.scratch is None else engine.scratch
-    with ExitStack() as ending:
-        with errors_of_scratch(place):
-            per_user = Path(ending.enter_context(TemporaryDirectory(dir=place)))
-        executor = given.closing.enter_context(open_executor(engine))
-        counts, parts = count_in_parts(
-            predictions,
-            tables,
-            engine,
-            executor,
-            reserved=(*RESERVED, *RESERVED_NAMES),
-            per_user=per_user,
-            model=as_model(scorer),
-        )
-        counted = counted_users(counts)
-        kept = ending.pop_all()
+    with errors_of_scratch(place):
+        home = TemporaryDirectory(dir=place)
     # until the program ends, as the result is written from it, or until an error
-    atexit.register(kept.close)
-    given.closing.push(lambda error, *_: None if error is None else kept.close())
+    atexit.register(home.cleanup)
+    given.closing.push(lambda error, *_: None if error is None else home.cleanup())
+    executor = given.closing.enter_context(open_executor(engine))
+    counts, parts = count_in_parts(
+        predictions,
+        tables,
+        engine,
+        executor,
+        reserved=(*RESERVED, *RESERVED_NAMES),
+        per_user=Path(home.name),
+        model=as_model(scorer),
+    )
+    counted = counted_users(counts)
     known = {note for attribute in counted.attributes for note in attribute.warnings}
     notes = (note for one in parts.attributes for note in one.audited.warnings)
     described = replace(
@@ -177,9 +166,6 @@ def count_source(given: Request) -> CountSource:
         warnings=(*counted.described.warnings, *(note for note in notes if note not in known)),
     )
     names = [metric.name for metric in counted.measured.metrics]
-    return CountSource(
-        replace(counted, described=described),
-        {**describe_tables(tables, names), **describe_scoring(given.search, given.scorer)},
-        None if engine.engine == "local" else executor,
-        pl.scan_parquet(per_user / "*.parquet"),
-    )
+    call = {**describe_tables(tables, names), **describe_scoring(given.search, given.scorer)}
+    per_user = pl.scan_parquet(Path(home.name) / "*.parquet")
+    return measure_counted(given, replace(counted, described=described), call, executor, per_user)

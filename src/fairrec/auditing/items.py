@@ -1,19 +1,18 @@
-"""Items as the source of an audit: who is shown, instead of what users are shown."""
+"""An audit of items: how much each is shown, instead of what users are shown."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from fairrec.auditing.call_repr import describe_tables
 from fairrec.auditing.measurement import Measurement, Request
-from fairrec.core.audit_options import AuditOptions
 from fairrec.core.errors import InputError
 from fairrec.core.options import spell
 from fairrec.groups.grouping import build_grouping
 from fairrec.metrics.measured import measure_everyone, refuse_undefined
-from fairrec.metrics.reading import ItemsRead, read_items
+from fairrec.metrics.reading import read_items
 from fairrec.metrics.tolerance import parse_tolerance
 from fairrec.result.tables import RESERVED
 from fairrec.scoring.model import Run
@@ -21,8 +20,8 @@ from fairrec.statistics.bootstrap import deal_into_blocks
 from fairrec.statistics.inequality import measure_catalogue
 
 
-def read_items_source(given: Request) -> ItemSource:
-    """Read the lists of all users; an error for what cannot be done where items are compared."""
+def measure_items(given: Request) -> Measurement:
+    """The value of each item, and the users whose lists it depends on, in blocks."""
     options = given.options
     refused = {
         "counts": bool(given.tables.counts),
@@ -36,51 +35,36 @@ def read_items_source(given: Request) -> ItemSource:
             f"{spell('side', 'items')} needs the lists of all users at once, with their scores. "
             f"Leave out {spell(name)}, and give the recommendations as a table."
         )
-    return ItemSource(
-        read_items(
-            given.predictions,
-            given.tables,
-            reserved=RESERVED,
-            max_memory=options.max_memory,
-            threads=options.n_threads,
-        )
+    read = read_items(
+        given.predictions,
+        given.tables,
+        reserved=RESERVED,
+        max_memory=options.max_memory,
+        threads=options.n_threads,
     )
-
-
-@dataclass(frozen=True, slots=True)
-class ItemSource:
-    """The items in lists, or units of them, in the place of users."""
-
-    read: ItemsRead
-
-    def measure(self, options: AuditOptions) -> Measurement:
-        """The value of each item, and the users whose lists it depends on, in blocks."""
-        read = self.read
-        inputs, shown, wanted = read.inputs, read.shown, read.wanted
-        options = replace(options, tolerance=parse_tolerance(options.tolerance, wanted))
-        grouping = build_grouping(
-            inputs.attributes, options, n_metrics=len(wanted), unit=inputs.unit
-        )
-        measured = measure_everyone(inputs, wanted, options.n_threads, options.engine.report)
-        measured = replace(measured, ratio=read.ratio)
-        refuse_undefined(measured, inputs.candidates, inputs.unit)
-        lengths = np.diff(shown.candidates.offsets)
-        described = inputs.described
-        k = max((metric.k or 0 for metric in wanted), default=0)
-        return Measurement(
-            inputs,
-            replace(
-                described,
-                n_candidates=len(shown.candidates.items),
-                measured_by="recommendations" if shown.is_of_all else "candidates",
-            ),
-            measured,
-            grouping,
-            wanted,
-            describe_tables(inputs.given, [metric.name for metric in wanted]),
-            options,
-            blocks=deal_into_blocks(
-                read.shares, shown.catalogue, grouping, lengths, options.seed, options.n_threads
-            ),
-            catalogue=measure_catalogue(shown, k, inputs.attributes),
-        )
+    inputs, shown, wanted = read.inputs, read.shown, read.wanted
+    options = replace(options, tolerance=parse_tolerance(options.tolerance, wanted))
+    grouping = build_grouping(inputs.attributes, options, n_metrics=len(wanted), unit=inputs.unit)
+    measured = measure_everyone(inputs, wanted, options.n_threads, options.engine.report)
+    measured = replace(measured, ratio=read.ratio)
+    refuse_undefined(measured, inputs.candidates, inputs.unit)
+    lengths = np.diff(shown.candidates.offsets)
+    described = replace(
+        inputs.described,
+        n_candidates=len(shown.candidates.items),
+        measured_by="recommendations" if shown.is_of_all else "candidates",
+    )
+    k = max((metric.k or 0 for metric in wanted), default=0)
+    return Measurement(
+        inputs,
+        described,
+        measured,
+        grouping,
+        wanted,
+        describe_tables(inputs.given, [metric.name for metric in wanted]),
+        options,
+        blocks=deal_into_blocks(
+            read.shares, shown.catalogue, grouping, lengths, options.seed, options.n_threads
+        ),
+        catalogue=measure_catalogue(shown, k, inputs.attributes),
+    )

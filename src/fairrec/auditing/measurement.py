@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from fairrec.core.audit_options import AuditOptions
 from fairrec.groups.grouping import Grouping
@@ -45,13 +45,6 @@ class Request:
     scorer: ScoringFunction | Model | None
     search: Search | None
     closing: ExitStack
-
-
-class Source(Protocol):
-    """What was read: tables of users or of items, or counts."""
-
-    def measure(self, options: AuditOptions) -> Measurement:
-        """The values of everyone, or of those that a search asks for."""
 
 
 @dataclass(frozen=True, slots=True)
