@@ -27,7 +27,7 @@ from fairrec.statistics.simultaneous import (
     EDGES,
     form_columns,
     harm_shares,
-    has_enough_draws,
+    least_permutations,
     normal_cut_offs,
 )
 
@@ -127,7 +127,7 @@ class Outlook:
     @property
     def _has_intervals(self) -> bool:
         """Whether the permutations are enough for intervals that hold for all groups at once."""
-        return has_enough_draws(self.options.permutations, self.options.alpha)
+        return self.options.permutations >= least_permutations(self.options.alpha)
 
     @property
     def _better(self) -> list[bool | None]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,24 +24,11 @@ from fairrec.statistics.strata import Strata, distinct_masks
 
 
 class CellSums(NamedTuple):
-    """What a draw gives each cell; (n_metrics, n_cells) each.
-
-    Parameters
-    ----------
-    n : users a value was drawn for
-    total, squares : sums of their values and of the squares of these
-    """
+    """Users, and sums of their values and squares, in each cell; (n_metrics, n_cells) each."""
 
     n: FloatArray
     total: FloatArray
     squares: FloatArray
-
-
-class Draws(Protocol):
-    """Numbered draws: all that is random about tests and intervals."""
-
-    def cell_sums(self, seed: int, number: int) -> CellSums:
-        """The sums of one draw."""
 
 
 class Four(NamedTuple):
@@ -353,7 +340,7 @@ LEAST_USERS = 10_000
 """Fewer are shuffled."""
 
 
-def choose_draws(moments: Moments, cells: Cells) -> Draws:
+def choose_draws(moments: Moments, cells: Cells) -> PermutedSums | TableSums:
     """Permutations of all users.
 
     Counted users can only be drawn as tables. Where rows are users and all metrics are defined for

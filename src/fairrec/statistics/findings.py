@@ -1,4 +1,4 @@
-"""Findings of each metric: groups that stand out by themselves, beside all others."""
+"""Findings of each metric: significant groups that no other finding explains."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ from fairrec.statistics.simultaneous import DOWN, UP
 from fairrec.statistics.verdict import GroupVerdicts, Outcome, outcome_names
 
 MAX_FINDINGS = 200
-"""Findings listed for a metric; each costs a pass over the lattice to set aside."""
+"""Findings listed for a metric; each costs a pass over the lattice."""
 WINDOW = 1.0
-"""Scores by which a group at the worse end may stand out less and still come first."""
+"""Scores by which a group at the worse end may be less extreme and still come first."""
 
 
 class Selected(NamedTuple):
-    """A group that stands out by itself.
+    """A group that is a finding.
 
     Parameters
     ----------
     position : in the lattice
-    n_folded : significant groups that no longer stand out once this one is set aside
-    because_of : the group that is served better and makes this one stand out; None for most
+    n_folded : significant groups that this one explains
+    because_of : the group that is served better and explains this one; None for most
     """
 
     position: int
@@ -51,19 +51,18 @@ def select_findings(
     threads: int = 1,
     error: FloatArray | None = None,
 ) -> tuple[list[Selected], int]:
-    """Take the strongest group, set its difference aside, keep what still stands out; repeat.
+    """Take the strongest group, remove its difference, keep what is still significant; repeat.
 
-    Women under 25 are no second finding when all women are served alike, and women are none
-    when only those under 25 are worse off: in both cases one group explains the other. But where
-    somebody is worse off it is always said who, also if a group that is served better explains it.
+    Women under 25 are no second finding when all women are served alike, and women are none when
+    only those under 25 are worse off: one group explains the other. But where groups are worse off,
+    one is always listed, also if a group that is served better explains it.
 
     Parameters
     ----------
-    is_significant : (n_groups,), adjusted p-value at most alpha
+    is_significant : (n_groups,)
     critical : (2,) or (2, n_groups), score up and down that a group must keep to be listed
-    higher_is_better : the worse end comes first where it stands out about as far, such as the
-        worse of the two values of an attribute
-    error : (n_groups,), of the differences, in which scores are; None for the chance error
+    higher_is_better : of two about equally extreme groups the worse one comes first
+    error : (n_groups,), of the differences; None for the chance error
 
     Returns
     -------
@@ -92,7 +91,7 @@ def select_findings(
     while len(open_groups) and len(chosen) < MAX_FINDINGS:
         score = residual[open_groups] / scale[open_groups]
         is_better_end = harm(score, higher_is_better) <= 0
-        # two ends of one difference stand out alike, and luck decides which does more
+        # of the two ends of one difference, chance decides which is more extreme
         reach = np.abs(score) + np.where(is_better_end, 0.0, WINDOW)
         # ties: the worse end, the fewer conditions, the smaller group
         order = np.lexsort(
@@ -101,7 +100,7 @@ def select_findings(
         best = int(open_groups[order[0]])
         few = int(grouping.complement[best])
         if grouping.is_rest[best] and few in open_groups:
-            # one difference, of which the few are named
+            # one difference, named by its smaller side
             best = few
         is_member = members(lattice.codes[best], cells)
         overlap = lattice.sums((n_per_cell * is_member)[None], threads)[0]
@@ -109,7 +108,7 @@ def select_findings(
         lift = -residual[best] / to_total[best]
         residual += lift * (overlap - _expected(is_member, n, best, n_per_row, moments, grouping))
         kept = np.abs(residual[open_groups] / scale[open_groups]) >= least[open_groups]
-        # what now stands out the other way would be listed with a difference that misleads
+        # a group that is now at the other end would be listed with a misleading difference
         kept &= np.sign(residual[open_groups]) == sign[open_groups]
         kept &= open_groups != best
         chosen.append(Selected(best, int(len(open_groups) - kept.sum() - 1)))
@@ -132,7 +131,7 @@ def _worst_of_folded(
     higher_is_better: bool | None,
     depth: IntArray,
 ) -> int | None:
-    """The group at the worse end that stands out most, where none of those chosen is there."""
+    """The most extreme group at the worse end, where no finding is at that end."""
     if higher_is_better is None:
         return None
     harms = harm(score, higher_is_better)
@@ -152,10 +151,7 @@ def _expected(
     moments: Moments,
     grouping: Grouping,
 ) -> FloatArray:
-    """(n_groups,), the users each group would share with one if its users were drawn at random.
-
-    At random within strata: as many as it has there, by the share of each that is in the one.
-    """
+    """(n_groups,), the expected users that each group shares with one, at random within strata."""
     cells, strata = grouping.cells, moments.strata
     if strata.n_strata == 1:
         return np.asarray(n * (n[group] / n_per_row.sum()))
@@ -216,11 +212,11 @@ class Finding(BaseModel, frozen=True, extra="forbid"):
 def list_findings(
     i: int, analysis: Analysis, also: BoolArray | None = None
 ) -> tuple[list[Selected], int]:
-    """The findings of a metric, worst first, and how many groups there was no room for.
+    """The findings of a metric, worst first, and how many more groups are significant.
 
     Parameters
     ----------
-    also : (n_groups,), groups that are listed besides, where no finding explains them
+    also : (n_groups,), list these instead, where no finding explains them
     """
     is_listed = analysis.is_beyond_chance[i]
     metric = analysis.measured.metrics[i].metric
@@ -283,10 +279,10 @@ def describe_findings(
 def best_and_worst(
     metric: MetricAtK, values: FloatArray, support: FloatArray, top: int
 ) -> tuple[IntArray, IntArray]:
-    """Positions of the best and of the worst served groups, as many as asked for.
+    """Positions of the best and the worst served groups, at most `top` of each.
 
     Where neither end is better, of the highest and the lowest. Of equal values the group with
-    most users comes first. No group is at both ends, and where all values are alike none is at any.
+    most users comes first. No group is at both ends, and none at any where all values are equal.
     """
     if not len(values) or np.ptp(values) <= ROUNDING * np.abs(values).max():
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)

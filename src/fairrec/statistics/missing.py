@@ -96,10 +96,9 @@ class MissingOutcome:
 
 
 def possible_outcomes(measured: Measured, inputs: AuditInputs) -> list[MissingOutcome]:
-    """Every way in which users may be missing in tables like these, each metric by itself.
+    """Every way in which users may be missing in these tables, each metric by itself.
 
-    Outcomes without a missing user are among them: where users are counted in parts, another part
-    may have some.
+    Outcomes without a missing user are included, as another part of the users may have some.
     """
     metrics, is_expected = measured.metrics, inputs.is_expected
     labelled = [metric for metric in metrics if "labels" in metric.metric.needs]
@@ -146,15 +145,12 @@ def analyse_outcomes(
 ) -> tuple[MissingUsers, ...]:
     """The outcomes with missing users, and the groups that differ in each.
 
-    Each is a family of its own, because a rare one would make the others hard to find; the
-    significance level is divided among them.
+    Each is a family of its own, so that a rare one does not hide another; they share alpha.
     """
     outcomes = _merge_alike([one for one in outcomes if (one.share.values == 1).any()])
     alpha = options.alpha / max(1, len(outcomes))
-    permutations = options.permutations
-    if permutations:
-        # as many as that level needs
-        permutations = max(permutations, math.ceil(2 / alpha))
+    # as many as that level needs
+    permutations = options.permutations and max(options.permutations, math.ceil(2 / alpha))
     options = replace(options, alpha=alpha, permutations=permutations, tolerance=None)
     return tuple(_tested(outcome, grouping, options) for outcome in outcomes)
 
@@ -169,12 +165,7 @@ def expects_value(metric: MetricAtK, inputs: AuditInputs) -> BoolArray:
 def undefined_users(
     metric: MetricAtK, row: FloatArray, measured: Measured, has_none: BoolArray
 ) -> tuple[BoolArray, BoolArray]:
-    """(n_users,) each, users without a value, and a random sample of whom that is known.
-
-    Parameters
-    ----------
-    has_none : (n_users,), users for whom nothing is relevant
-    """
+    """(n_users,) each, users without a value, and a random sample of whom that is known."""
     is_undefined = np.isnan(row)
     if measured.is_complete:
         return is_undefined, measured.is_scored

@@ -34,12 +34,11 @@ class Sample:
 
     Parameters
     ----------
-    is_scored, is_reference : (n_users,), the latter drawn at random among all users
+    is_reference : (n_users,), the sample, drawn at random among all users
     is_fully_scored_cell, is_fully_scored_group : (n_cells,) and (n_groups,), all users are scored
     n, total, squares : (n_metrics, n_groups), of the reference sample alone, centred
     """
 
-    is_scored: BoolArray
     is_reference: BoolArray
     is_fully_scored_cell: BoolArray
     is_fully_scored_group: BoolArray
@@ -267,7 +266,7 @@ def sampled_moments(
     n, total, squares = (
         np.where(is_fully_scored, *pair) for pair in zip(of_scored, of_sample, strict=True)
     )
-    sample = Sample(is_scored, is_reference, is_fully_scored_cell, is_fully_scored, *of_sample)
+    sample = Sample(is_reference, is_fully_scored_cell, is_fully_scored, *of_sample)
     return Moments(
         mean=mean,
         sd=sd,

@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 from scipy.special import betaincinv, stdtr, stdtrit
 
-from fairrec.core.arrays import BoolArray, FloatArray
+from fairrec.core.arrays import FloatArray
 from fairrec.groups.grouping import Grouping
 from fairrec.metrics.direction import harm
 from fairrec.statistics.scores import Spread, own_error
@@ -192,13 +192,6 @@ def group_sums(before: FloatArray, after: FloatArray, grouping: Grouping) -> Pai
     return PairedSums(*grouping.lattice.sums(per_cell))
 
 
-def adjust_for_all(p_values: FloatArray, is_tested: BoolArray) -> FloatArray:
-    """P-values adjusted for all groups and metrics (Holm); 1 where not tested, NaN without any."""
-    adjusted = np.where(np.isnan(p_values), np.nan, 1.0)
-    adjusted[is_tested] = holm(p_values[is_tested])
-    return adjusted
-
-
 @dataclass(frozen=True, slots=True)
 class GroupChanges:
     """Every group before and after, for every metric.
@@ -207,8 +200,7 @@ class GroupChanges:
     ----------
     metrics : name -> whether higher is better, None where neither end is
     changes : one entry a metric, each with one entry a group
-    p_adjusted : (n_metrics, n_groups), adjusted for all groups and metrics by Holm, so that alpha
-        bounds the family-wise error rate
+    p_adjusted : (n_metrics, n_groups), adjusted for all groups and metrics (Holm)
     """
 
     metrics: Mapping[str, bool | None]
@@ -256,7 +248,9 @@ def group_changes(
     p_values = np.stack([part.p_value for part in changes])
     # a group without any change was not tested
     is_tested = np.stack([part.n_changed > 0 for part in changes]) & ~np.isnan(p_values)
-    return GroupChanges(metrics, grouping, changes, adjust_for_all(p_values, is_tested), alpha)
+    adjusted = np.where(np.isnan(p_values), np.nan, 1.0)
+    adjusted[is_tested] = holm(p_values[is_tested])
+    return GroupChanges(metrics, grouping, changes, adjusted, alpha)
 
 
 def change_of_means(

@@ -179,10 +179,10 @@ class NullColumns:
         raised : Monte Carlo standard errors by which cut-offs are raised; lowered where negative
         """
         n_columns = self.columns.n_columns
-        allowed = n_allowed(self._n - 1, alpha)
-        if allowed < 0 or not n_columns:
+        n_beyond = int(np.floor(alpha * self._n + _ROUNDING))
+        if not n_beyond or not n_columns:
             return np.full((2, n_columns), np.inf)
-        log_p = self._least[allowed + 1] + self._log_shares
+        log_p = self._least[n_beyond] + self._log_shares
         n = len(self._rising)
         if raised:
             log_p = np.minimum(log_p - raised * self._error_of_log(log_p, alpha), 0.0)
@@ -229,16 +229,6 @@ def interval_p_values(null: NullColumns, scores: FloatArray) -> FloatArray:
     # the inverse of the normal cut-offs at twice alpha
     by_normal = ndtr(-np.abs(scores)) / np.where(scores > 0, *shares) / 2
     return np.asarray(np.minimum(np.fmax(null.p_values(scores), by_normal), 1.0))
-
-
-def has_enough_draws(n_draws: int, alpha: float) -> bool:
-    """Whether so many draws determine cut-offs at alpha."""
-    return n_allowed(n_draws, alpha) >= 0
-
-
-def n_allowed(n_draws: int, alpha: float) -> int:
-    """Draws that may be beyond the cut-offs, less one."""
-    return int(np.floor(alpha * (1 + n_draws) + _ROUNDING)) - 1
 
 
 def least_permutations(alpha: float) -> int:

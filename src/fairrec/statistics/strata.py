@@ -23,17 +23,9 @@ Six users who all missed have no spread of their own, yet their mean is far from
 """
 
 
-def shrink_variance(
-    squares: FloatArray, n: FloatArray, variance: FloatArray | float, prior: float = PRIOR_USERS
-) -> FloatArray:
-    """The variance among `n` users.
-
-    Parameters
-    ----------
-    squares : summed up around their mean
-    variance : among all users, which counts like `prior` more of them
-    """
-    return np.asarray((squares + prior * variance) / (np.maximum(n - 1, 0.0) + prior))
+def shrink_variance(squares: FloatArray, n: FloatArray, variance: float) -> FloatArray:
+    """The variance of `n` users from squares around their mean, drawn to that of all users."""
+    return np.asarray((squares + PRIOR_USERS * variance) / (np.maximum(n - 1, 0.0) + PRIOR_USERS))
 
 
 @dataclass(frozen=True, slots=True)
