@@ -28,7 +28,6 @@ def test_the_headline_is_who_and_how_much():
     finding = planted().metrics["auc"].findings[0]
     others = number(finding.value - finding.difference)
     assert found.tone == "found"
-    assert found.named == "gender=F, age=65+"
     assert found.headline == (
         f"gender=F, age=65+ is served worse: auc {number(finding.value)} instead of {others}, "
         "not chance (p \u2264 0.005, adjusted)"

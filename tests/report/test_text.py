@@ -130,7 +130,7 @@ def test_a_card_has_who_the_verdict_findings_ratios_and_limits():
     assert headings == [
         "Fairness evaluation",
         "Who was audited",
-        "Verdict",
+        "Verdicts",
         "Groups that differ significantly from all other users",
         "Ratios: each group beside the best group and beside all other users",
         "Limits",
@@ -138,7 +138,7 @@ def test_a_card_has_who_the_verdict_findings_ratios_and_limits():
     for said in ("80 users", "ranker@2", "Spring", "mrr@2=0.1", "does not absolve"):
         assert said in html
     assert f"FairRec {result.summary.fairrec_version}" in html
-    (_, verdict) = tables["Verdict"]
+    (_, verdict) = tables["Verdicts"]
     assert verdict[:2] == ["mrr@2", "worse beyond tolerance"]
     columns, finding = tables[headings[3]]
     found = dict(zip(columns, finding, strict=True))
@@ -165,4 +165,4 @@ def test_outside_text_stays_text():
     html = html.replace("<!-- -->", "")
     assert len(headings) == 6
     assert not re.search(r"<(script|a|code|img|!--)", html)
-    assert any(HOSTILE[:30] in cell for row in tables["Verdict"] for cell in row)
+    assert any(HOSTILE[:30] in cell for row in tables["Verdicts"] for cell in row)

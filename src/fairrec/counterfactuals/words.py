@@ -148,7 +148,7 @@ def counterfactual_view(
     found = view.answer
     if not summary.affected.n_affected:
         steps: tuple[str, ...] = (_AUDIT,)
-    elif found.named:
+    elif any(result.findings for result in audit.metrics.values()):
         steps = (*found.next_steps, _LIMIT)
     else:
         steps = (_LIMIT, *found.next_steps)

@@ -147,7 +147,6 @@ class Answer:
     Parameters
     ----------
     headline : who, in which metric, by how much, how sure
-    named : the group in the headline, if it is about one
     about : what was audited
     notes : what is to be known before any number
     sentences : what is ruled out, above all
@@ -165,7 +164,6 @@ class Answer:
     others: tuple[str, ...] = ()
     next_steps: tuple[str, ...] = ()
     page: str = ""
-    named: str = ""
 
 
 def print_answer(answer: Answer, console: Console) -> None:

@@ -58,7 +58,6 @@ from fairrec.result.metric_schema import MetricResult
 from fairrec.result.schema import AuditSummary
 from fairrec.statistics.power import POWER
 from fairrec.statistics.simultaneous import least_permutations
-from fairrec.statistics.verdict import WITHIN, outcome_position
 
 _GUIDES = "docs/how-to"
 
@@ -107,7 +106,6 @@ def audit_answer(
         sentences=tuple(filter(None, [summarize_ruled_out(summary.metrics[first], summary)])),
         others=tuple(_other_metric(name, found, summary) for name in others),
         next_steps=tuple(steps),
-        named=group_label(found[0].group) if found else "",
     )
 
 
@@ -174,7 +172,9 @@ def _of_findings(groups: list[FoundGroup], summary: AuditSummary) -> tuple[str, 
         subject = f"{at_least}{n_alike:,} groups are {verb}, most of all {label}"
     if first.served == "better" or (first.served == "differs" and _has_end(summary)):
         subject = f"No group is significantly worse; {subject}"
-    if first.served == "worse" and _is_within_tolerance(groups, summary):
+    verdicts = [one.verdict for one in summary.metrics.values() if one.higher_is_better is not None]
+    n_worse = sum(one.n_worse + one.n_worse_beyond_tolerance for one in verdicts if one)
+    if first.served == "worse" and not n_worse:
         subject += ", but within tolerance"
     others = mean_outside(finding)
     here, there = numbers(finding.value, others)
@@ -203,17 +203,6 @@ def _relative(here: float, there: float, result: MetricResult) -> str:
     if not result.is_ratio_scale or there <= 0 or here == there:
         return ""
     return f" ({'+' if here > there else MINUS}{percent(abs(here / there - 1))})"
-
-
-def _is_within_tolerance(groups: list[FoundGroup], summary: AuditSummary) -> bool:
-    """Whether every group that is worse is so within the tolerance, those not listed too."""
-    verdicts = [one.verdict for one in summary.metrics.values() if one.higher_is_better is not None]
-    return not any(one.n_worse + one.n_worse_beyond_tolerance for one in verdicts if one) and all(
-        finding.outcome is not None and outcome_position(finding.outcome) == WITHIN
-        for group in groups
-        for name, finding in group.findings
-        if group.served == "worse" and is_worse(finding, summary.metrics[name])
-    )
 
 
 def _of_none(summary: AuditSummary, verdicts: tuple[Verdict, ...]) -> tuple[str, str]:

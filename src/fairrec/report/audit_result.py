@@ -372,12 +372,9 @@ def put_audit(result: AuditResult, part: Path, folder: Path, id: str) -> None:
     """
     named = {ID: id}
     put_table(result.group_table, part / GROUPS, compression_level=1, metadata=named)
-    if result.summary.is_aggregates_only:
-        pass
-    elif result.per_user_parts is not None:
-        put_table(result.per_user_parts, part / PER_USER, compression_level=1, metadata=named)
-    elif result.per_user is not None:
-        put_table(result.per_user, part / PER_USER, compression_level=1, metadata=named)
+    users = result.per_user if result.per_user_parts is None else result.per_user_parts
+    if users is not None and not result.summary.is_aggregates_only:
+        put_table(users, part / PER_USER, compression_level=1, metadata=named)
     save_part(result.summary, part / RESULT, id)
     if result.run is not None:
         put_run(result.run, part, folder, id)

@@ -11,7 +11,6 @@ from fairrec.result.schema import AuditSummary
 from fairrec.statistics.findings import Finding
 from fairrec.statistics.missing import MissingKind, MissingUsers
 from fairrec.statistics.permutation import least_p_value
-from fairrec.statistics.unknown import Unknown
 from fairrec.statistics.verdict import WITHIN, outcome_position
 
 GROUPS_SHOWN = METRICS_SHOWN = 3
@@ -157,29 +156,25 @@ def describe_unknown(finding: Finding, result: MetricResult, summary: AuditSumma
     return ""
 
 
-def if_like_others(result: MetricResult, summary: AuditSummary) -> str:
-    """On what "within tolerance" rests; empty where no unknown value can undo it."""
-    verdict = result.verdict
-    if verdict is None or not verdict.n_exceeding_at_worst:
+def if_like_others(
+    result: MetricResult, summary: AuditSummary, finding: Finding | None = None
+) -> str:
+    """On what "within tolerance" rests; empty where no unknown value can undo it.
+
+    Parameters
+    ----------
+    finding : the group that is within tolerance; None for all of them
+    """
+    verdict, many = result.verdict, f"{summary.unit.many} of unknown attributes"
+    if verdict is None or verdict.tolerance is None or not verdict.n_exceeding_at_worst:
         return ""
-    return _like_others(verdict.at_worst, result, summary)
-
-
-def finding_condition(finding: Finding, result: MetricResult, summary: AuditSummary) -> str:
-    """The same of one finding."""
-    tolerance = None if result.verdict is None else result.verdict.tolerance
-    if tolerance is None or finding.outcome is None or outcome_position(finding.outcome) != WITHIN:
-        return ""
-    for one in result.unknown:
-        is_it = one.group == finding.group and one.at_worst is not None
-        if is_it and harm(one.at_worst or 0.0, result.higher_is_better) > tolerance:
-            return _like_others(one, result, summary)
-    return ""
-
-
-def _like_others(one: Unknown | None, result: MetricResult, summary: AuditSummary) -> str:
-    """The condition, with how many users may belong to the worst group and the worst case."""
-    many = f"{summary.unit.many} of unknown attributes"
+    one = verdict.at_worst
+    if finding is not None:
+        one = next((one for one in result.unknown if one.group == finding.group), None)
+        at_worst = 0.0 if one is None or one.at_worst is None else one.at_worst
+        is_within = finding.outcome is not None and outcome_position(finding.outcome) == WITHIN
+        if not is_within or harm(at_worst, result.higher_is_better) <= verdict.tolerance:
+            return ""
     if one is None or one.at_worst is None:
         return f"if {many} are like the others"
     share = percent(one.n_unknown / max(1, result.n_defined))

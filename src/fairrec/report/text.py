@@ -35,15 +35,9 @@ _MEANT = re.compile(
 
 def to_markdown(view: ReportView) -> str:
     """The view as Markdown, with every outside character that has a meaning there escaped."""
-    lines = ["# FairRec audit", "", *answer_markdown(view.answer)]
-    lines += [escape(view.called), ""] if view.called else []
-    lines += ["### Verdicts", "", *table_lines(_verdicts(view))]
-    for table in (view.findings, view.ratios):
-        if table.rows:
-            lines += ["", f"### {escape(table.title)}", "", *table_lines(table)]
-    lines += ["", *(f"- {escape(line)}" for line in (*view.search[1:], *view.coverage))]
-    lines += ["", f"Reproduce: {escape(view.reproduce)}"]
-    return "\n".join(lines) + "\n"
+    lines = [*filter(None, (view.called,)), *view.search[1:], *view.coverage]
+    tables = [table for table in (_verdicts(view), view.findings, view.ratios) if table.rows]
+    return write_markdown("FairRec audit", view.answer, lines, tables, view.reproduce)
 
 
 def _verdicts(view: ReportView) -> TableView:
@@ -52,7 +46,8 @@ def _verdicts(view: ReportView) -> TableView:
         (one.metric, one.qualified_status, " ".join((one.headline, *one.details)), one.ruled_out)
         for one in view.verdicts
     )
-    return TableView("", ("metric", "verdict", "in words", "ruled out"), (False,) * 4, rows)
+    columns = ("metric", "verdict", "in words", "ruled out")
+    return TableView("Verdicts", columns, (False,) * 4, rows)
 
 
 def write_markdown(
@@ -147,10 +142,9 @@ def model_card(summary: AuditSummary, groups: pl.DataFrame | None = None, about:
     view = build_view(summary, groups)
     lines = [HEADING, "", f"**{escape(view.answer.headline.rstrip('.'))}.**", ""]
     lines += [f"### {summary.unit.audited}", "", *_audited(summary, view, about), ""]
-    lines += ["### Verdict", "", *table_lines(_verdicts(view)), ""]
     if view.answer.table is not None:
         lines += ["### Groups", "", *_answer_table(view.answer.table), ""]
-    for table in (view.findings, view.ratios):
+    for table in (_verdicts(view), view.findings, view.ratios):
         if table.rows:
             lines += [f"### {escape(table.title)}", "", *table_lines(table), ""]
     limits = [_MEASURES]

@@ -26,7 +26,6 @@ from fairrec.report.metric_words import (
     scored,
 )
 from fairrec.report.missing import (
-    finding_condition,
     if_joined,
     if_like_others,
     remedy,
@@ -60,7 +59,7 @@ def outcome_words(
         return ""
     if not is_worse(finding, result):
         return words.better
-    return ", ".join(filter(None, (finding.outcome, finding_condition(finding, result, summary))))
+    return ", ".join(filter(None, (finding.outcome, if_like_others(result, summary, finding))))
 
 
 UNDECIDED = "undecided by permutation"
