@@ -133,7 +133,6 @@ def test_an_interval_without_a_limit_ends_with_the_axis():
     point = line.points[0].model_copy(update={"interval": (None, 50.0)})
     wide = line.model_copy(update={"points": (point, line.points[1])})
     low, high = axis_range([wide])
-    assert high < 5
     summary = fairrec.trend(six_releases()[:2]).summary
     first = trend_chart(wide, summary.releases, (low, high)).data["points"][0]
     assert (first["low"], first["high"]) == (low, high)

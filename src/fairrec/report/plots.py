@@ -6,6 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from fairrec.core.errors import InputError, unknown_name
+from fairrec.report.audit_answer import headline_metric
+from fairrec.report.findings import found_groups
+from fairrec.report.page.figures import group_chart, pair_map, ruled_out_curve
+from fairrec.report.page.groups import PageGroups
 
 if TYPE_CHECKING:
     from fairrec.report.audit_result import AuditResult
@@ -22,14 +26,10 @@ class Plots:
 
     def groups(self, metric: str | None = None) -> Any:
         """Value against size of the groups."""
-        from fairrec.report.page.figures import group_chart
-
         return group_chart(self._groups(), self._metric(metric)).chart()
 
     def ruled_out(self, metric: str | None = None) -> Any:
         """The largest harm that is not ruled out, by size of group."""
-        from fairrec.report.page.figures import ruled_out_curve
-
         name = self._metric(metric)
         verdict = self.result.metrics[name].verdict
         if verdict is None or not verdict.certificate:
@@ -38,8 +38,6 @@ class Plots:
 
     def intersections(self, first: str, second: str, metric: str | None = None) -> Any:
         """The groups of two attributes as a map, by their differences from all others."""
-        from fairrec.report.page.figures import pair_map
-
         names = [*self.result.summary.attributes]
         for name in (first, second):
             if name not in names:
@@ -52,15 +50,10 @@ class Plots:
         return pair_map(groups, name, (low, high), part).chart()
 
     def _metric(self, metric: str | None) -> str:
-        from fairrec.report.audit_answer import headline_metric
-        from fairrec.report.findings import found_groups
-
         summary = self.result.summary
         if metric is None:
             return headline_metric(summary, found_groups(summary))
         return self.result.find_metric(metric)
 
-    def _groups(self) -> Any:
-        from fairrec.report.page.groups import PageGroups
-
+    def _groups(self) -> PageGroups:
         return PageGroups(self.result.group_table, self.result.summary)

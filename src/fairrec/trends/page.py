@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from fairrec.core.errors import plain
-from fairrec.report.page.html import Chart, Section, write_page
+from fairrec.report.page.html import Chart, Section, definition_table, write_page
 from fairrec.report.page.vega import (
     GROUP,
     INK_STYLE,
@@ -16,7 +16,7 @@ from fairrec.report.page.vega import (
     layer,
     layered,
 )
-from fairrec.report.words import TableView, group_label
+from fairrec.report.words import group_label
 from fairrec.trends.result import TrendLine, TrendRelease, TrendSummary
 from fairrec.trends.words import growths, line_table, lines_table, trend_answer
 
@@ -43,12 +43,6 @@ def trend_page(summary: TrendSummary) -> str:
     recovered = growths(summary)[len(summary.worse) :]
     lines, notes = lines_table(summary), [note.text for note in answer.notes]
     n_more = len(summary.lines) - len(drawn)
-    definitions = TableView(
-        "Metrics",
-        ("metric", "meaning"),
-        (False, False),
-        tuple((plain(name), plain(one.definition, 500)) for name, one in summary.metrics.items()),
-    )
     sections = [
         Section("lines", "Groups over releases", sentences=recovered, tables=(lines,)),
         Section(
@@ -62,7 +56,7 @@ def trend_page(summary: TrendSummary) -> str:
             charts=charts,
             notes=(f"{n_more} more are in trend.json.",) if n_more else (),
         ),
-        Section("notes", "Notes", warnings=notes, tables=(definitions,)),
+        Section("notes", "Notes", warnings=notes, tables=(definition_table(summary.metrics),)),
         Section("reproduce", "Reproduce", command=plain(summary.command, 4000)),
     ]
     return write_page("trend", answer, sections, title=answer.headline)
@@ -99,8 +93,8 @@ def trend_chart(
             {
                 "release": names[at],
                 "harm": point.harm,
-                "low": low if least is None else max(low, least),
-                "high": high if most is None else min(high, most),
+                "low": low if least is None else least,
+                "high": high if most is None else most,
                 "run": run,
             }
         )
@@ -133,12 +127,7 @@ def trend_chart(
 
 
 def axis_range(lines: Sequence[TrendLine]) -> tuple[float, float]:
-    """What the axes of some lines show: all harms, and intervals as far as they are not wider."""
+    """The lowest and the highest harm of some lines, as far as their intervals reach."""
     points = [point for line in lines for point in line.points if point and point.harm is not None]
-    harms = [point.harm for point in points if point.harm is not None]
-    ends = [end for point in points for end in point.interval if end is not None]
-    low, high = min([*harms, 0.0]), max([*harms, 0.0])
-    room = (high - low) or 1.0
-    low = max(min([*ends, low]), low - room)
-    high = min(max([*ends, high]), high + room)
-    return low - 0.05 * room, high + 0.05 * room
+    ends = [end for one in points for end in (one.harm, *one.interval) if end is not None]
+    return min([0.0, *ends]), max([0.0, *ends])

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from fairrec.core.atomic_io import atomic_folder, put_table
-from fairrec.report.page.html import css_text, page_css, page_template, policy
+from fairrec.report.page.html import page_css, page_template, policy
 from fairrec.report.words import TableView, number
 from fairrec.report.words import p_value as p_words
 from fairrec_paper.figures import to_svg
@@ -248,5 +248,4 @@ def as_page(title: str, outcome: Outcome, pictures: dict[str, str], command: str
         command=command,
         policy=policy(images=True),
         css=Markup(page_css()),
-        running_title=Markup(css_text(title[:100])),
     )

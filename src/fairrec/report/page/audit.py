@@ -11,7 +11,6 @@ from urllib.parse import quote
 
 import polars as pl
 
-from fairrec.core.audit_options import smallest_group
 from fairrec.core.errors import plain
 from fairrec.inputs.users import Value
 from fairrec.report.answer import Answer, Served
@@ -26,7 +25,6 @@ from fairrec.report.findings import (
 )
 from fairrec.report.metric_words import (
     describe_ruled_out,
-    direction,
     end_words,
     harm_word,
     is_sampled,
@@ -47,7 +45,7 @@ from fairrec.report.page.figures import (
     search_history,
 )
 from fairrec.report.page.groups import PageGroups
-from fairrec.report.page.html import Chart, Section, write_page
+from fairrec.report.page.html import Chart, Section, definition_table, write_page
 from fairrec.report.ratios import ratio_table
 from fairrec.report.verdict import outcome_words
 from fairrec.report.view import LONGEST_NAME, ReportView, about_model, build_view, settings_line
@@ -110,7 +108,9 @@ def page_html(
         _ratios(summary),
         _search(summary, words),
         _coverage(words),
-        _definitions(summary),
+        Section(
+            "definitions", "What the metrics mean", tables=(definition_table(summary.metrics),)
+        ),
         _reproduce(summary),
     ]
     shown = [section for section in sections if section is not None]
@@ -298,44 +298,34 @@ def _verdicts(groups: PageGroups, words: ReportView) -> Section:
     )
 
 
-def _drawn_note(groups: PageGroups) -> tuple[str, ...]:
-    n_drawn, n_all = len(groups.drawn), len(groups.summary.metrics)
-    return (f"Charts are drawn for {n_drawn} of {n_all} metrics.",) if n_drawn < n_all else ()
-
-
 def _ruled_out(groups: PageGroups) -> Section | None:
     summary = groups.summary
-    charts, others = [], []
-    for name, result in summary.metrics.items():
-        verdict = result.verdict
-        if verdict is None or not result.is_tested or result.is_constant:
+    charts = []
+    for name in groups.drawn:
+        result = summary.metrics[name]
+        if result.verdict is None or not result.verdict.certificate or result.is_constant:
             continue
-        description = describe_ruled_out(result, summary)
-        if name not in groups.drawn or not verdict.certificate:
-            others.append(f"{plain(name)}: {description}")
-            continue
+        steps = result.verdict.certificate
         table = TableView(
             title=f"The curve of {plain(name)} as a table",
             columns=(f"{scored(summary).many}, at least", f"largest {harm_word(result)}", "groups"),
             numeric=(True, True, True),
             rows=tuple(
-                (f"{step.support:,}", rounded_up(step.harm), f"{step.n_groups:,}")
-                for step in verdict.certificate
+                (f"{step.support:,}", rounded_up(step.harm), f"{step.n_groups:,}") for step in steps
             ),
         )
-        figure = ruled_out_curve(groups, name, verdict.certificate)
-        charts.append(Chart(plain(name), figure, description, table))
-    if not charts and not others:
+        figure = ruled_out_curve(groups, name, steps)
+        charts.append(Chart(plain(name), figure, describe_ruled_out(result, summary), table))
+    if not charts:
         return None
     return Section(
         "ruled-out",
         "What is ruled out",
         sentences=(
             "Harms above the line are ruled out for all groups of at least that size at once, "
-            "except findings. Harms below it, shaded, remain possible.",
+            "except findings. Harms below it, shaded, remain possible. Dashed: the tolerance.",
         ),
         charts=charts,
-        notes=others,
     )
 
 
@@ -359,6 +349,10 @@ def _groups(groups: PageGroups) -> Section:
                 "of the others."
             )
         charts.append(Chart(plain(name), group_chart(groups, name), description))
+    notes = ["Click a point, or the name of a group in the table, to mark it in every chart."]
+    if len(groups.drawn) < len(summary.metrics):
+        n_drawn, n_all = len(groups.drawn), len(summary.metrics)
+        notes.append(f"Charts are drawn for {n_drawn} of {n_all} metrics.")
     sampled = " Rings are known from the random sample only." if is_sampled(summary) else ""
     return Section(
         "groups",
@@ -368,10 +362,7 @@ def _groups(groups: PageGroups) -> Section:
             f"findings: orange is worse, blue is better, grey has no better end.{sampled}",
         ),
         charts=charts,
-        notes=(
-            *_drawn_note(groups),
-            "Click a point, or the name of a group in the table, to mark it in every chart.",
-        ),
+        notes=notes,
         data={
             "metrics": [[plain(name), f"groups-{at}"] for at, name in enumerate(groups.drawn)],
             # what a difference beside an unadjusted value is called
@@ -541,28 +532,13 @@ def _coverage(words: ReportView) -> Section:
     return Section("data", "Data and coverage", sentences=words.coverage, warnings=notes)
 
 
-def _definitions(summary: AuditSummary) -> Section:
-    rows = tuple(
-        (plain(name), plain(result.definition, 500), direction(result.higher_is_better))
-        for name, result in summary.metrics.items()
-    )
-    table = TableView("Metrics", ("metric", "meaning", "better end"), (False,) * 3, rows)
-    return Section("definitions", "What the metrics mean", tables=(table,))
-
-
 def _reproduce(summary: AuditSummary) -> Section:
-    least, support = summary.coverage.min_users, summary.coverage.min_support
-    is_count = support is not None and support >= 1
-    rule = "" if is_count else f" ({smallest_group(support, summary.unit)})"
-    drawn = ""
-    if summary.permutations_drawn > summary.permutations:
-        drawn = f"; {summary.permutations_drawn:,} drawn, so that another seed agrees"
     settings = {
         "settings from": settings_line(summary),
         "seed": str(summary.seed),
         "combined attributes": "all" if summary.depth == "full" else f"up to {summary.depth}",
-        "smallest group": f"{summary.unit.count(least)}{rule}",
-        "permutations": f"{summary.permutations:,}{drawn}",
+        "smallest group": summary.unit.count(summary.coverage.min_users),
+        "permutations drawn": f"{summary.permutations_drawn:,}",
         "largest share without a value": f"{summary.max_undefined:g}",
         "significance level": f"{summary.alpha:g}",
         "p-values adjusted by": "weighted minP (Westfall and Young): family-wise error rate",

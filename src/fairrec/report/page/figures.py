@@ -30,7 +30,6 @@ from fairrec.report.page.vega import (
     channel,
     layer,
     layered,
-    short,
     where,
 )
 from fairrec.report.words import MINUS, group_label, plural, shown, value_order, with_sign
@@ -66,9 +65,9 @@ def group_chart(groups: PageGroups, metric: str, height: int = 320) -> Figure:
                 "group": groups.number(one.group),
                 "label": group_label(one.group),
                 "size": one.support,
-                "value": short(one.value),
-                "difference": short(one.difference),
-                "p_adjusted": short(one.p_adjusted),
+                "value": one.value,
+                "difference": one.difference,
+                "p_adjusted": one.p_adjusted,
                 "direction": "" if finding is None else service_direction(finding, result),
                 "known": "fully scored" if is_whole else "from a sample",
             }
@@ -168,7 +167,7 @@ def ruled_out_curve(
     rows = [
         {
             "size": size,
-            "harm": max(low, short(step.harm) or 0.0),
+            "harm": max(low, step.harm),
             "n_groups": step.n_groups,
             "low": low,
         }
@@ -187,14 +186,9 @@ def ruled_out_curve(
         layer("point", {**at, "tooltip": tooltip}, filled=True, size=140, opacity=0),
     ]
     if tolerance is not None:
-        rule: dict[str, Any] = {"color": WORSE, "strokeWidth": 2, "strokeDash": [6, 4]}
-        word: dict[str, Any] = {"align": "right", "baseline": "bottom", "dy": -4, "x": "width"}
-        named = {"y": at["y"], "text": channel("text:N")}
-        layers += [
-            layer("rule", {"y": at["y"]}, data="tolerance", **rule),
-            layer("text", named, data="tolerance", fontSize=11.5, **word),
-        ]
-    limit = [] if tolerance is None else [{"harm": tolerance, "text": "tolerance"}]
+        dashed: dict[str, Any] = {"color": WORSE, "strokeWidth": 2, "strokeDash": [6, 4]}
+        layers.append(layer("rule", {"y": at["y"]}, data="tolerance", **dashed))
+    limit = [] if tolerance is None else [{"harm": tolerance}]
     return Figure(layered(layers, height, data="steps"), {"steps": rows, "tolerance": limit})
 
 
@@ -249,9 +243,9 @@ def pair_map(groups: PageGroups, metric: str, pair: Pair, part: pl.DataFrame) ->
             "row": down[row.group[names[0]]],
             "column": across[row.group[names[1]]],
             "size": row.support,
-            "value": short(row.value),
-            "difference": short(row.difference),
-            "p_adjusted": short(row.p_adjusted),
+            "value": row.value,
+            "difference": row.difference,
+            "p_adjusted": row.p_adjusted,
             "text": _cell_text(row.difference, decimals),
             "is_finding": groups.key(row.group) in found,
             "is_faded": row.p_adjusted is not None and row.p_adjusted > alpha,
@@ -359,20 +353,13 @@ def axis_labels(values: Iterable[str]) -> dict[str, str]:
     return labels
 
 
-def lowest_p_values(groups: PageGroups) -> dict[Pair, float]:
-    """For each pair of attributes, the lowest p-value of its groups in any drawn metric."""
+def rank_pairs(groups: PageGroups) -> list[Pair]:
+    """The pairs of attributes, that of the worst finding first, then by their lowest p-value."""
     lowest: dict[Pair, float] = {}
     for metric in groups.drawn:
         for pair, part in groups.pairs(metric).items():
-            found = part["p_adjusted"].min()
-            p = float(found) if isinstance(found, float) else 1.0
-            lowest[pair] = min(p, lowest.get(pair, 1.0))
-    return lowest
-
-
-def rank_pairs(groups: PageGroups) -> list[Pair]:
-    """The pairs of attributes, that of the worst finding first, then by their lowest p-value."""
-    lowest = lowest_p_values(groups)
+            p_values = part["p_adjusted"].drop_nulls().to_list()
+            lowest[pair] = min([*p_values, lowest.get(pair, 1.0)])
     named = {*groups.found[0].group} if groups.found else set()
 
     def rank(pair: Pair) -> tuple[int, float, Pair]:

@@ -15,7 +15,9 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+from fairrec.core.errors import plain
 from fairrec.report.answer import Answer
+from fairrec.report.metric_words import direction
 from fairrec.report.page.dots import DotPlot
 from fairrec.report.page.vega import Figure, Rows, drawable
 from fairrec.report.words import TableView, isolated, number
@@ -99,10 +101,23 @@ def write_page(
         sections=sections,
         policy=policy(*scripts),
         css=Markup(page_css()),
-        running_title=Markup(css_text(f"FairRec: {title[:100]}")),
         scripts=[Markup(script) for script in scripts],
         payload=Markup(script_data(shown)),
     )
+
+
+def definition_table(metrics: Mapping[str, Any]) -> TableView:
+    """What each metric means, and which of its ends is better.
+
+    Parameters
+    ----------
+    metrics : each with its `definition` and `higher_is_better`
+    """
+    rows = tuple(
+        (plain(name), plain(one.definition, 500), direction(one.higher_is_better))
+        for name, one in metrics.items()
+    )
+    return TableView("Metrics", ("metric", "meaning", "better end"), (False,) * 3, rows)
 
 
 def policy(*scripts: str, images: bool = False) -> str:
@@ -124,16 +139,6 @@ def policy(*scripts: str, images: bool = False) -> str:
 def page_css() -> str:
     """The styles of a page."""
     return "".join(map(own_file, STYLES))
-
-
-def css_text(text: str) -> str:
-    r"""Text as a string of a style sheet, of which nothing can end the string or the sheet.
-
-    >>> print(css_text('a"</style>'))
-    "a\22 \3c \2f style\3e "
-    """
-    safe = (c if c.isascii() and (c.isalnum() or c == " ") else f"\\{ord(c):x} " for c in text)
-    return f'"{"".join(safe)}"'
 
 
 def own_file(name: str) -> str:
@@ -186,7 +191,10 @@ def script_data(sections: Sequence[Section]) -> str:
         names = [*rows[0]]
         is_text = [isinstance(rows[0][name], str) for name in names]
         values = [
-            [texts.setdefault(row[name], len(texts)) if is_one else row[name] for row in rows]
+            [
+                texts.setdefault(row[name], len(texts)) if is_one else _short(row[name])
+                for row in rows
+            ]
             for name, is_one in zip(names, is_text, strict=True)
         ]
         return {"names": names, "columns": values, "texts": [*map(int, is_text)]}
@@ -204,3 +212,8 @@ def script_data(sections: Sequence[Section]) -> str:
         content |= section.data
     text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c")
+
+
+def _short(value: Any) -> Any:
+    """Enough digits for a drawing."""
+    return float(f"{value:.6g}") if isinstance(value, float) else value

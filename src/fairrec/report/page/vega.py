@@ -64,11 +64,6 @@ _UNSEEN = "\u2060"
 _KINDS = {"Q": "quantitative", "N": "nominal", "O": "ordinal"}
 
 
-def short(value: float | None) -> float | None:
-    """Enough digits for a drawing."""
-    return None if value is None else float(f"{value:.6g}")
-
-
 def channel(shorthand: str, **look: Any) -> Spec:
     """The field that a channel shows, its type and its look.
 
