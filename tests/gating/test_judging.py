@@ -287,7 +287,7 @@ def test_other_groups_and_metrics_are_no_matter(history):
 
 def test_a_group_that_the_audit_does_not_have_is_no_group_that_passes(history):
     rule = {**RULE, "groups": ["age=6O+"]}
-    with pytest.raises(ValueError, match=r"rule 1: No value of age '6O\+'\. Did you mean"):
+    with pytest.raises(ValueError, match=r"No release has the group age=6O\+"):
         fairrec.gate(release(6, 0.2), {"rule": [rule]}, releases=history)
 
 

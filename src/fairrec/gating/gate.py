@@ -6,7 +6,6 @@ import os
 import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +32,7 @@ from fairrec.counterfactuals.result import load_counterfactual_summary
 from fairrec.gating.harms import GroupHarms, read_harms
 from fairrec.gating.judging import Measurements, judge_policy, not_given
 from fairrec.gating.options import Inconclusive
-from fairrec.gating.policy import GateResult, Policy, Rule, combine_outcomes, parse_policy
+from fairrec.gating.policy import GateResult, Policy, combine_outcomes, parse_policy
 from fairrec.inputs.table_options import TableOptions
 from fairrec.metrics.tolerance import by_name
 from fairrec.report.audit_result import AuditResult
@@ -41,7 +40,6 @@ from fairrec.report.view import about_model
 from fairrec.result.metric_schema import MetricResult
 from fairrec.result.schema import AuditSummary
 from fairrec.result.summary import result_options
-from fairrec.trends.options import TrendOptions
 from fairrec.trends.result import TrendSummary
 from fairrec.trends.trend import trend
 
@@ -95,7 +93,7 @@ def gate(
         result.summary,
         result.group_table,
         None if base is None else _changes(base, result),
-        None if releases is None else _trends(asked.policy, place or result, releases),
+        None if releases is None else _trend(asked.policy, place or result, releases),
         None if found is None else found.affected,
     )
     judged = judge_policy(asked.policy, measured, asked.where)
@@ -172,24 +170,13 @@ def _changes(base: AuditResult, candidate: AuditResult) -> Callable[[str], Group
     return of_metric
 
 
-def _trends(
-    policy: Policy, audit: AuditResult | Path, releases: str | Path
-) -> Callable[[Rule], TrendSummary]:
-    """Releases by rule: rules about the same groups share a level, and all sets of groups one."""
-
-    def key(rule: Rule) -> frozenset[frozenset[tuple[str, str]]]:
-        return frozenset(frozenset(group.items()) for group in rule.groups)
-
+def _trend(policy: Policy, audit: AuditResult | Path, releases: str | Path) -> TrendSummary:
+    """The releases: the groups and metrics of all rules with trend share one level."""
     rules = [rule for rule in policy.rule if rule.kind == "trend"]
-    alpha = TrendOptions.alpha / max(1, len({*map(key, rules)}))
-
-    @cache
-    def of_groups(groups: frozenset[frozenset[tuple[str, str]]]) -> TrendSummary:
-        metrics = dict.fromkeys(rule.metric for rule in rules if key(rule) == groups)
-        found = trend([audit], history=releases, group=[*groups], metric=[*metrics], alpha=alpha)
-        return found.summary
-
-    return lambda rule: of_groups(key(rule))
+    is_named = all(rule.groups for rule in rules)
+    groups = [group for rule in rules for group in rule.groups] if is_named else []
+    metrics = [rule.metric for rule in rules]
+    return trend([audit], history=releases, group=groups, metric=metrics).summary
 
 
 @dataclass(frozen=True, slots=True)

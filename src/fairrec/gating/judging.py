@@ -38,14 +38,14 @@ class Measurements:
     ----------
     groups : the table of groups
     changes : metric -> how much worse each group is than in the baseline; None without one
-    trends : rule -> the releases, in the metrics and groups that share its level; None without any
+    trend : the releases, in the metrics and groups of all rules with trend; None without any
     affected : the share of users whom a counterfactual affects; None where it is none
     """
 
     summary: AuditSummary
     groups: pl.DataFrame
     changes: Callable[[str], GroupHarms] | None = None
-    trends: Callable[[Rule], TrendSummary] | None = None
+    trend: TrendSummary | None = None
     affected: Affected | None = None
 
     def about(self, metric: str) -> MetricResult:
@@ -116,9 +116,9 @@ def judge(rule: Rule, require: Require, measured: Measurements, place: int) -> R
     named = difference_harms(measured.groups, measured.summary, rule.metric)
     for group in rule.groups:
         named.position(group)
-    if measured.trends is None:
+    if measured.trend is None:
         raise InputError(not_given("trend"))
-    return judge_trend(rule, measured.trends(rule), place, is_conclusive=about.is_conclusive)
+    return judge_trend(rule, measured.trend, place, is_conclusive=about.is_conclusive)
 
 
 def _limit(rule: Rule, about: MetricResult) -> float:
@@ -417,7 +417,7 @@ def judge_trend(rule: Rule, trend: TrendSummary, place: int, *, is_conclusive: b
 
     Parameters
     ----------
-    trend : the releases, in the metrics and groups that share its level
+    trend : the releases, in the metrics and groups of all rules with trend
     is_conclusive : whether the users with a value speak for all in the newest release
     """
     if hidden := [release.name for release in trend.releases if release.n_hidden]:
@@ -426,7 +426,11 @@ def judge_trend(rule: Rule, trend: TrendSummary, place: int, *, is_conclusive: b
             f"{spell('releases')}; {spell('min_shown')} is for what is passed on"
         )
     lines = [line for line in trend.lines if line.metric == rule.metric]
-    worse = [line for line in trend.worse if line.metric == rule.metric]
+    worse = [
+        line
+        for line in trend.worse
+        if line.metric == rule.metric and (not rule.groups or line.group in rule.groups)
+    ]
     known = [_known_points(line) for line in lines]
     many, releases = trend.unit.many, plural(len(trend.releases), "release")
     outcome: Passing = "inconclusive"
