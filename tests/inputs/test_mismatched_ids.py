@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 import polars as pl
 import pytest
 
 import fairrec
-from fairrec.auditing import audit as audit_workflow
-from fairrec.auditing import count
 from fairrec.core.errors import InputError
 from fairrec.inputs.audit_inputs import open_tables
 from fairrec.inputs.held_out import check_hits
 from fairrec.inputs.notes import added, in_words
-from fairrec.inputs.partition import open_parts
 from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.tables import Table
 from fairrec.inputs.users import describe_alike_values
@@ -145,18 +140,3 @@ def test_items_and_counts_are_refused_alike():
     # without a metric that counts them, it does not matter
     exposure = {"items": ITEMS, "side": "items", "metrics": "exposure@10", "permutations": 0}
     assert audit(RECS_JOINED, None, "kind", test=test, **exposure).metrics
-
-
-def test_it_is_refused_in_parts(tmp_path, monkeypatch):
-    monkeypatch.setattr(count, "open_parts", partial(open_parts, n_rows=1500))
-    monkeypatch.setattr(audit_workflow, "is_large", lambda *_: True)
-    given = {"predictions": RECS_JOINED, "test": joined(RECS_JOINED), "users": USERS_JOINED}
-    for name, table in given.items():
-        table.write_parquet(tmp_path / f"{name}.parquet")
-        given[name] = tmp_path / f"{name}.parquet"
-    options = {"by": "g", "permutations": 0, "metrics": "recall@10"}
-    with pytest.raises(InputError, match=REFUSED):
-        fairrec.audit(**group_options(**given, **options))
-    # one miss in one part is enough
-    pl.concat([joined(RECS_JOINED), WANTED.tail(3)]).write_parquet(given["test"])
-    assert fairrec.audit(**group_options(**given, **options)).metrics["recall@10"].mean > 0.9

@@ -147,28 +147,17 @@ def _written_levels(file: Path, measured: Measured) -> dict[str, FloatArray]:
     return {name: np.array(row) for name, row in edges.items()}
 
 
-Doubts = Mapping[tuple[str, str], str | None]
-
-
 @dataclass(frozen=True, slots=True)
 class CountedPart:
-    """The counts of a part, or of several.
-
-    Parameters
-    ----------
-    doubts : what is wrong if it is so in every part, by table and kind; None where a part shows
-        that it is not
-    """
+    """The counts of a part, or of several."""
 
     counts: Counts
-    doubts: Doubts
     notes: Notes
 
     def __add__(self, other: CountedPart) -> CountedPart:
         """Both together: users are in one part each."""
         return CountedPart(
             merged([self.counts, other.counts], disjoint=True, is_one_table=True),
-            added_doubts(self.doubts, other.doubts),
             added(self.notes, other.notes),
         )
 
@@ -213,7 +202,7 @@ class CountPart:
             with atomic_file(self.per_user / f"{int(number):08}.parquet") as file:
                 put_table(per_user_table(inputs, measured), file, compression_level=1)
         notes = (*inputs.notes, *inputs.side.notes)
-        return CountedPart(_with_notes(counts, part.name, ()), open_doubts(inputs), notes)
+        return CountedPart(_with_notes(counts, part.name, ()), notes)
 
     def read(self, part: Part) -> tuple[AuditInputs, tuple[MetricAtK, ...]]:
         """The tables of a part, and the metrics."""
@@ -265,27 +254,7 @@ def count_in_parts(
                 yield one
 
         found = fold(add, counted())
-        refuse_doubts(found.doubts)
         return _with_notes(found.counts, "the counts", in_words(found.notes)), parts
-
-
-def open_doubts(inputs: AuditInputs) -> Doubts:
-    """What reading a part left open."""
-    tables = inputs.tables.items()
-    return {(name, kind): why for name, one in tables for kind, why in one.deferred.items()}
-
-
-def added_doubts(one: Doubts, other: Doubts) -> Doubts:
-    """Those of both: one that a part has cleared is none."""
-    cleared = {key for some in (one, other) for key, why in some.items() if why is None}
-    return {**other, **one, **dict.fromkeys(cleared)}
-
-
-def refuse_doubts(doubts: Doubts) -> None:
-    """An error for the first doubt that no part has cleared."""
-    for message in doubts.values():
-        if message is not None:
-            raise InputError(message)
 
 
 def _with_notes(counts: Counts, where: str, notes: Sequence[str]) -> Counts:

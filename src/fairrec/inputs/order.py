@@ -97,7 +97,6 @@ def _refuse_constant(scores: FloatArray, column: str, offsets: IntArray, table: 
     starts = offsets[:-1][lengths > 0]
     is_varied = np.maximum.reduceat(scores, starts) > np.minimum.reduceat(scores, starts)
     table.expect(
-        "one score",
         bool(is_varied.any()),
         f"{table.where}: '{plain(column)}' is the same for all items of each user, so their order "
         "is not known. Give the score (higher is better) or the rank (1 is best) of each item.",
@@ -137,15 +136,14 @@ def _refuse_ranks(scores: FloatArray, column: str, offsets: IntArray, table: Tab
         return
     is_rising = np.append(scores[1:] > scores[:-1], True)
     is_rising[offsets[1:] - 1] = True
-    if not (is_rising.all() and ((scores >= 0) & (scores == np.floor(scores))).all()):
-        table.clear("ranks")
-    elif n_long > 1 and len(scores) >= _ENOUGH_ROWS:
-        table.defer_refusal(
-            "ranks",
-            f"{table.where}: '{plain(column)}' counts up in every user's list, as a rank does. "
-            f"Map it: {spell('columns', {'rank': column})} (1 is best), or "
-            f"{spell('columns', {'score': column})} (higher is better)",
-        )
+    are_whole = ((scores >= 0) & (scores == np.floor(scores))).all()
+    is_enough = n_long > 1 and len(scores) >= _ENOUGH_ROWS
+    table.expect(
+        not (is_enough and is_rising.all() and are_whole),
+        f"{table.where}: '{plain(column)}' counts up in every user's list, as a rank does. "
+        f"Map it: {spell('columns', {'rank': column})} (1 is best), or "
+        f"{spell('columns', {'score': column})} (higher is better)",
+    )
 
 
 _BASIS, _PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)

@@ -33,6 +33,9 @@ NUMBERS = ("score", "rank", "label", "rating", "gain")
 SMALLEST, LARGEST = 1e-60, 1e60
 """Numbers whose squares and cubes do not become 0 or infinity."""
 
+ENOUGH_ROWS = 10_000
+"""Rows of a part, whose users are chosen by a hash, that show how all rows are."""
+
 _LIST = r"^\s*\[\s*(['\"\d-][^\[\]]*)?\]\s*$"
 """A list as Python writes it: '[1, 2, 3]'."""
 
@@ -47,18 +50,13 @@ class Table:
     source : a path, a Polars, pandas or Arrow table, or a slice of a table that is read in parts
     name : the part it plays: predictions, users, items or history
     mapping : column names the user gave
-
-    Attributes
-    ----------
-    deferred : what is wrong with a slice if it is so in the whole table, by kind; None where a row
-        shows that it is not
     """
 
     def __init__(self, source: Any, name: str, mapping: Mapping[str, str] | None = None) -> None:
         self.name = name
         self.mapping = mapping or {}
         self.row_slice = source if isinstance(source, RowSlice) else None
-        self.deferred: dict[str, str | None] = {}
+        self._n_rows = 0
         # looked up for each of thousands of attributes
         self._found: dict[str, str | None] = {}
         named = source.path if isinstance(source, RowSlice) else source
@@ -147,22 +145,10 @@ class Table:
         """Where a row stands, for messages; rows of a slice have no number."""
         return self.where if self.row_slice else f"{self.where}, row {row + 1}"
 
-    def defer_refusal(self, kind: str, message: str) -> None:
-        """Refuse what is wrong if all rows are so; of a slice, only once all have been seen."""
-        if self.row_slice is None:
-            raise InputError(message)
-        self.deferred.setdefault(kind, message)
-
-    def clear(self, kind: str) -> None:
-        """Note that not all rows are so."""
-        self.deferred[kind] = None
-
-    def expect(self, kind: str, is_met: bool, otherwise: str) -> None:
-        """Note that a table is as expected, or doubt it."""
-        if is_met:
-            self.clear(kind)
-        else:
-            self.defer_refusal(kind, otherwise)
+    def expect(self, is_met: bool, otherwise: str) -> None:
+        """Refuse what is wrong with all rows; in a part, only if it has enough to tell."""
+        if not is_met and (self.row_slice is None or self._n_rows >= ENOUGH_ROWS):
+            raise InputError(otherwise)
 
     def user_keys(self, ids: pl.Series) -> pl.Series:
         """User ids as they are compared; those of a slice as they are in the whole table."""
@@ -189,6 +175,7 @@ class Table:
                 for name, role in roles.items()
                 if name != "score" and role is not Role.NAME
             )
+        self._n_rows = table.height
         if table.height == 0 and self.row_slice is None:
             raise InputError(f"{self.where}: the table is empty. It needs at least one row.")
         for name in (*IDS, "categories", *NUMBERS):
