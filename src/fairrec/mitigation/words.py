@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from fairrec.core.errors import plain
 from fairrec.inputs.notes import CHECK_FIRST
 from fairrec.mitigation.result import MetricEffect, MitigationSummary, Outcome
@@ -54,7 +56,7 @@ def mitigation_answer(summary: MitigationSummary) -> Answer:
 
 def mitigation_markdown(summary: MitigationSummary) -> str:
     """A mitigation as Markdown."""
-    answer = Answer(_TONES.get(summary.outcome, "open"), headline(summary), notes=notes(summary))
+    answer = replace(mitigation_answer(summary), about=(), others=())
     command = plain(summary.command, LONGEST_LINE)
     reproduce = f"{command}  (FairRec {summary.fairrec_version}, seed {summary.seed})"
     return write_markdown(
@@ -280,22 +282,8 @@ def _change_cells(change: Change) -> tuple[str, str, str, str]:
 
 
 def tables(summary: MitigationSummary) -> tuple[TableView, ...]:
-    """Those with rows: every metric, the chosen groups, groups that became worse."""
-    found = (_effects(summary), _groups(summary), _harmed(summary))
-    return tuple(table for table in found if table.rows)
-
-
-def _effects(summary: MitigationSummary) -> TableView:
-    rows = []
-    for name, effect in summary.effects.items():
-        named = f"{plain(name)} (distance)" if effect.is_distance else plain(name)
-        rows.append((named, "chosen groups", *_row(effect.chosen)))
-        rows.append((plain(name), "all others", *_row(effect.others)))
-        rows.append((plain(name), "all users", *_row(effect.everyone)))
-    targets = "the targets reported on" if summary.n_shared_targets else "held-out targets"
-    return _table(
-        summary, f"Before and after, on {targets}", {"metric": False, "users": False}, rows
-    )
+    """The chosen groups, and groups that became worse where there are any."""
+    return (_groups(summary), *([_harmed(summary)] if summary.harmed else []))
 
 
 def _row(change: Change) -> tuple[str, ...]:
