@@ -99,7 +99,7 @@ def test_a_run_is_asked_with_attributes_changed_and_all_else_equal(tmp_path: Pat
         statistics=fairrec.Statistics(permutations=0),
     )
     assert found.summary.model == "The run run"
-    assert found.summary.command.startswith("fairrec.counterfactual(run='run', metrics=")
+    assert found.summary.command.startswith("fairrec.counterfactual(run='run', ")
     assert "run" in found.audit.summary.inputs
     assert found.summary.paid.users == 2 * found.summary.n_users
 

@@ -78,7 +78,7 @@ def counterfactual(
     engine: Engine | None = None,
     about: About | None = None,
 ) -> CounterfactualResult:
-    """What changes for users if an attribute alone were another, and for whom most.
+    """What changes for users if an attribute alone were another, and for which groups most.
 
     Every user's candidates are scored as they are and with the attribute changed, all else equal.
     What changes is a value of each user, and these values are audited as any others are.
@@ -160,8 +160,8 @@ def run_counterfactual(
     names = [metric.name for metric in wanted]
     command = command or _as_call(tables, names, run, plan, options, about)
     with open_ledgers(inputs, plan, model, progress) as scored:
-        drawn = scored.draw(options.seed, users_allowed(plan.budget_users, inputs.n_users))
-        found = measure_changes(scored, wanted, drawn, options.n_threads)
+        sample = scored.draw(options.seed, users_allowed(plan.budget_users, inputs.n_users))
+        found = measure_changes(scored, wanted, sample, options.n_threads)
         as_is = _audit_as_is(scored, found, options, about)
     summary = build_summary(scored, found, as_is, plan, options, command)
     audited = _audit_changes(inputs, found, summary, options, about, command)
@@ -213,7 +213,7 @@ def _audit_as_is(
     if len(users) < scored.inputs.n_users:
         # users without candidates are those of all, and these are some
         inputs = replace(inputs, absent=inputs.absent[:0], unseen=inputs.unseen[:0])
-    # the tolerance of a change says nothing of the metric itself
+    # the tolerance is for changes, not for the metric itself
     options = replace(options, tolerance=None)
     return audit_inputs(inputs, metrics, options, about)
 
@@ -242,14 +242,14 @@ def _audit_changes(
         candidates=replace(no_lists, offsets=offsets, labels=None, held_out=None),
         side=SideData(values=values),
         is_expected=np.ones(mine.n_users, dtype=bool),
-        # they cannot be scored, whatever was drawn: counted in a note, not tested
+        # they cannot be scored: counted in a note, not tested
         absent=inputs.absent[:0],
         unseen=inputs.unseen[:0],
         tables={**inputs.tables, "values": Table(frame, "values")},
         notes=(*remarks, *inputs.notes, *inputs.side.notes),
     )
     options = replace(options, tolerance=parse_tolerance(options.tolerance, wanted))
-    # the title says that the groups are those of a counterfactual, wherever the page goes
+    # the title names the counterfactual, wherever the page goes
     about = replace(about, title=about.title or headline(summary), command=command)
     return audit_inputs(audited, wanted, options, about)
 

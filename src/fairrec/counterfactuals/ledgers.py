@@ -55,14 +55,16 @@ class AttributeValues:
     def read(cls, features: JoinedFeatures, names: Sequence[str]) -> AttributeValues:
         """The values of attributes among the users of lists, in order."""
         columns = {name: features.per_user[name].tolist() for name in names}
-        table = pl.DataFrame(columns, strict=False).with_row_index("list")
+        # a name that no attribute can have
+        rows = f"rows by {' and '.join(names)}"
+        table = pl.DataFrame(columns, strict=False).with_row_index(rows)
         known = table.with_columns(cs.float().fill_nan(None)).drop_nulls()
-        found = known.group_by(names).agg("list").sort(names)
+        found = known.group_by(names).agg(rows).sort(names)
         value_of_lists = np.full(table.height, -1, dtype=np.int64)
-        for value, lists in enumerate(found["list"]):
+        for value, lists in enumerate(found[rows]):
             value_of_lists[lists] = value
         values = tuple(tuple(map(str, row)) for row in found.select(names).iter_rows())
-        example = found["list"].list.min().to_numpy().astype(np.int64)
+        example = found[rows].list.min().to_numpy().astype(np.int64)
         return cls(tuple(names), values, value_of_lists, example)
 
     def describe(self, value: int) -> str:
@@ -151,15 +153,15 @@ class ScoredValues:
         return self.has_candidates & (own >= 0) & ~is_at_reference
 
     def draw(self, seed: int, most: int | None) -> IntArray:
-        """Lists of users to score, drawn at random up to a budget, in the users' order."""
+        """Lists of users to score, a random sample up to a budget, in the users' order."""
         lists = np.flatnonzero(self.is_to_score)
         if not len(lists):
             raise InputError(
                 "No user can be changed: each is without candidates, has no known value of "
                 f"{spell('attribute')}, or has that of {spell('reference')} already."
             )
-        drawn = np.random.default_rng(seed).permutation(lists)[:most]
-        in_order: IntArray = self.inputs.list_of_user[np.sort(self.inputs.user_of_list[drawn])]
+        sample = np.random.default_rng(seed).permutation(lists)[:most]
+        in_order: IntArray = self.inputs.list_of_user[np.sort(self.inputs.user_of_list[sample])]
         return in_order
 
 

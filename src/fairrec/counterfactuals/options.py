@@ -24,11 +24,11 @@ def _as_text(given: Any) -> Any:
 @grouped("sample")
 @options
 class Sample(Options):
-    """For how many users a model is asked, and what it is given."""
+    """How many users are scored, and the inputs of the model."""
 
     budget_users: Annotated[
         BudgetUsers | None,
-        Option("The most users to score, drawn at random: a number or a share, 10%", SEARCH),
+        Option("The most users to score, a random sample: a number or a share, 10%", SEARCH),
     ] = None
     ledger: Annotated[
         Path | None,

@@ -38,7 +38,7 @@ class MeanChange(Part):
 
 
 class Affected(Part):
-    """The share of users for whom the change alone makes another list: Themis' causal score."""
+    """The share of users who get another list by the change alone: Themis' causal score."""
 
     metric: str
     n: int
@@ -165,7 +165,7 @@ def load_counterfactual(folder: str | Path, id: str) -> CounterfactualSummary | 
 
 
 def load_counterfactual_summary(given: object) -> CounterfactualSummary | None:
-    """What a counterfactual says of all users; None where a result is none."""
+    """The summary of a counterfactual; None for any other result."""
     if isinstance(given, CounterfactualResult):
         return given.summary
     if isinstance(given, str | Path) and result_kind(Path(given)) is COUNTERFACTUAL:

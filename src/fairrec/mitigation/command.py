@@ -100,9 +100,9 @@ def mitigate_command(
         named = {name: value for name, value in single.items() if value is not None}
         settings = {**read_mitigation_settings(source), **tables, **options, **about, **named}
         need(settings, "users", "by", command="mitigate")
-        asked = TableOptions(**select(TableOptions, settings))
+        sources = TableOptions(**select(TableOptions, settings))
         if out is not None:
-            read = (*list_changed(asked).values(), validation, plan.get("groups"))
+            read = (*list_changed(sources).values(), validation, plan.get("groups"))
             paths = [path for path in read if isinstance(path, Path)]
             names_to_replace(MITIGATION, out, force, paths)
         command = shlex.join(["fairrec", *sys.argv[1:]])
@@ -111,7 +111,7 @@ def mitigate_command(
             result = run_mitigation(
                 settings["predictions"],
                 MitigationOptions(**plan),
-                asked,
+                sources,
                 AuditOptions(**select(AuditOptions, settings), engine=engine),
                 About(**select(About, settings), command=command),
                 settings.get("validation"),

@@ -43,14 +43,14 @@ _OUTCOMES: dict[Outcome, str] = {
 
 def mitigation_answer(summary: MitigationSummary) -> Answer:
     """The outcome, and every metric before and after."""
-    protocol, *said = sentences(summary)
+    protocol, *others = sentences(summary)
     return Answer(
         tone=_TONES.get(summary.outcome, "open"),
         headline=headline(summary),
         about=(_about(summary), protocol),
         notes=notes(summary),
         table=_answer_table(summary),
-        others=tuple(said),
+        others=tuple(others),
     )
 
 

@@ -35,7 +35,7 @@ class ItemKnn:
 
     @classmethod
     def fit(cls, users: AnyArray, items: AnyArray, n_users: int, n_items: int) -> ItemKnn:
-        """Neighbours from who interacted with what."""
+        """Neighbours from interactions of users with items."""
         interactions = interaction_matrix(users, items, n_users, n_items)
         by_item = interactions.T.tocsr()
         norm = np.sqrt(np.asarray(by_item.sum(axis=1)).ravel())

@@ -24,8 +24,8 @@ _NOTHING = 1e-12
 class Swap:
     """Least total loss of relevance that closes a share of the group's gap in URP.
 
-    The strength is that share. The lists of a group are settled together: which items stand in
-    them is an integer programme with one condition, on the group's mean. Exchanges are made in
+    The strength is that share. The lists of a group are chosen together: their items are the
+    solution of an integer programme with one condition, on the group's mean. Exchanges are made in
     order of loss per gain, which is optimal but for the last exchange.
     """
 
@@ -76,7 +76,7 @@ class Swap:
 def choose(
     relevance: FloatArray, gain: FloatArray, bounds: IntArray, k: int, target: float
 ) -> BoolArray:
-    """Which items stand in the lists: most relevance in all with a total gain of `target`.
+    """The items of the lists: most relevance in all with a total gain of `target`.
 
     Exchanges are made in order of their loss per gain until the target is reached. At a price
     every list takes its best items by relevance + price * gain. Two near prices, one too low and
