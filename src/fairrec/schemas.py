@@ -53,7 +53,7 @@ FILES = {
     ),
     "counts": JsonFile(
         "fairrec.counts.table:CountsInfo",
-        "what counts.parquet says of itself, in its metadata under fairrec",
+        "the metadata of counts.parquet under fairrec",
     ),
     "comparison": JsonFile(
         "fairrec.comparison.result:ComparisonSummary",
@@ -76,7 +76,7 @@ FILES = {
         is_written_by_people=True,
     ),
 }
-"""By name; whoever adds a JSON file adds it here."""
+"""By name."""
 
 
 def schema(name: str) -> dict[str, Any]:

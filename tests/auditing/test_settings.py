@@ -89,10 +89,6 @@ def test_paths_lead_from_the_folder_of_the_settings(here: Path):
         ),
         ("alpha = 2", "fairrec.toml: invalid 'alpha': expected a number from 0.0001 to 0.5, got 2"),
         ("alpha = ", "InputError: fairrec.toml: is no TOML (Invalid value"),
-        (
-            'predictions = "p.parquet"',
-            "fairrec.toml: 'predictions' is an argument of the audit and no setting.",
-        ),
         ('load = "evil.py"', "fairrec.toml: No setting 'load'."),
         ("[plan]\nchecksum = 'x'", "is a frozen plan. Run it as one: --plan fairrec.toml"),
     ],

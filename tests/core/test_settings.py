@@ -85,7 +85,7 @@ def test_paths_lead_from_the_folder_of_the_file(tmp_path, monkeypatch):
     assert read_settings("fairrec.toml", KNOWN).values == {"people": Path("who.csv")}
 
 
-@pytest.mark.parametrize("path", ["7", "true", "[]", '["a"]', '""', '" "', '"a\\u0000b"', "{a=1}"])
+@pytest.mark.parametrize("path", ["7", "true", "[]", '["a"]', '""', '" "', "{a=1}"])
 def test_a_table_is_named_by_a_path(tmp_path, path):
     said = refused(tmp_path, f"people = {path}")
     assert said.startswith("invalid 'people': expected a path, from the folder of this file, got ")
@@ -111,7 +111,6 @@ def test_a_table_is_named_by_a_path(tmp_path, path):
         ('packed = "box"', "invalid 'packed': expected thing=share, got 'box'"),
         ('[packed]\nbox = "x"', "invalid 'packed': expected thing=share, got 'box=x'"),
         ("[packed]\nbox = {}", "invalid 'packed': expected thing=share, got 'box={}'"),
-        ("plan = 7", "invalid 'plan': expected a table, as fairrec plan writes it, got 7"),
         ("n_days = 1\nn_days = 2\n", "is no TOML (Cannot overwrite a value (at line 2, column 11)"),
         ("n_days: 7", "is no TOML (Expected '=' after a key"),
     ],

@@ -71,7 +71,7 @@ def count(
     tables: Tables | None = None,
     engine: Engine | None = None,
 ) -> Counts:
-    """Count the users who are alike: all that `fairrec.audit(counts=...)` needs.
+    """Aggregate users into counts: all that `fairrec.audit(counts=...)` needs.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def run_count(
 
 
 def _written_levels(file: Path, measured: Measured) -> dict[str, FloatArray]:
-    """Levels that suit these users, for metrics without bounds and where steps tell too little."""
+    """Levels that suit these users, for metrics without bounds and where steps are too coarse."""
     steps = levels_of(measured.metrics, {})
     edges = {
         metric.name: suggested_levels(values)
@@ -258,7 +258,7 @@ def count_in_parts(
 
 
 def _with_notes(counts: Counts, where: str, notes: Sequence[str]) -> Counts:
-    """The same with other notes: those of parts add up, and are told of all of them."""
+    """The same with other notes: those of parts add up, and hold for all of them."""
     info = counts.about.model_copy(update={"warnings": tuple(notes)})
     return replace(counts, where=where, info=info)
 

@@ -54,7 +54,7 @@ class Measurement:
     Parameters
     ----------
     source : the tables, or the counts, in which no list and no value of a user is at hand
-    described : what the result tells of it
+    described : what the result records of it
     wanted : all metrics, in the order they were asked for
     call : the arguments that say in Python what was measured
     options : with the tolerance by the names of these metrics

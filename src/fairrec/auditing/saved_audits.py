@@ -81,7 +81,7 @@ def folder_path(name: str, given: object) -> Path:
 
 
 def refuse_hidden(name: str, result: AuditResult) -> None:
-    """An error where groups are left out, of which one may be what is asked about.
+    """An error where groups are left out, of which one may be concerned.
 
     Parameters
     ----------

@@ -43,25 +43,22 @@ SettingsOption = Annotated[
 def settings_file(asked: Path | None, plan: Path | None = None) -> Path | None:
     """The settings file that was named, or else the one that is found in the working folder.
 
-    A plan that is found there beside the one to be followed is left aside, and it is said.
+    A plan that is found there is no settings file where a plan is followed.
     """
     if asked is not None:
         return None if asked == Path(NONE) else asked
-    # also where it is a link that leads nowhere, so that it is told
-    found = Path(SETTINGS_FILE) if os.path.lexists(SETTINGS_FILE) else None
-    if plan is None or found is None:
-        return found
-    if read_settings(found, SETTINGS).frozen is None:
-        return found
-    if not (plan.exists() and found.samefile(plan)):
-        say(f"{found} is another plan, so no settings are taken from it")
-    return None
+    found = Path(SETTINGS_FILE)
+    # also a link that leads nowhere, which is an error
+    if not os.path.lexists(found):
+        return None
+    is_other_plan = plan is not None and read_settings(found, SETTINGS).frozen is not None
+    return None if is_other_plan else found
 
 
 def say_settings(asked: Path | None, file: Path, names: Collection[str], *, quiet: bool) -> None:
     """Say which options are taken from a settings file.
 
-    A file that was found and not named says so even where all else is quiet: nobody asked for it,
+    A file that was found and not named says so even where all else is quiet: it was not asked for,
     and it changes the result.
     """
     if not quiet or (asked is None and names):

@@ -19,7 +19,7 @@ Given = dict[str, Any]
 """The options that were given, as text by name, ready to make their class of."""
 Command = Callable[..., None]
 MANY = 25
-"""Above so many options, help shows the common ones, and `--help-all` all."""
+"""With more options than this, help shows the common ones, and `--help-all` all."""
 COMMON = {
     *("test", "values", "users", "items", "history", "columns", "by", "adjust_for", "depth"),
     *("min_support", "metrics", "permutations", "tolerance", "seed", "search", "scorer"),
@@ -28,7 +28,7 @@ COMMON = {
     *("attribute", "reference", "part", "levels", "pilot", "mean", "sd"),
     *("metric", "groups", "reranker", "strength", "max_loss"),
 }
-"""The options that nearly everyone needs who gives a command that has them."""
+"""The options that are common in the commands that have them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,7 @@ def typer_command(function: Command) -> Command:
 
 
 def describe_default(option: Option, default: object) -> str:
-    """A default in words; nothing where there is none to tell."""
+    """A default in words; empty where there is none."""
     if option.default:
         return option.default
     if isinstance(default, tuple):

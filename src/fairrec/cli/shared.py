@@ -98,7 +98,7 @@ def print_result(
     ----------
     out : where it is written
     has_page : whether its page is there too
-    about : what else is to be said of the audit
+    about : more about the audit
     """
     from fairrec.report.text import to_markdown
     from fairrec.report.view import build_view

@@ -88,13 +88,13 @@ def audit_command(
     verbose: VerboseOption = False,
     quiet: QuietOption = False,
 ) -> None:
-    """Find the groups served best and worst, and tell real gaps from chance."""
+    """Compare how groups of users are served, and test whether gaps exceed chance."""
     from fairrec.auditing.choices import Choices
     from fairrec.result.folder import AUDIT, names_to_replace
 
     policy = _policy(held, out, gate=gate)
     if policy is not None and "policy" in held and settings is None:
-        # the policy says how the audit it is about is made
+        # a policy holds the options of the audit that it is about
         settings = policy.policy
     given = {**tables, **options, **where, **about}
     chosen = Choices.read(given, plan, settings_file(settings, plan))

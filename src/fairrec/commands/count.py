@@ -1,4 +1,4 @@
-"""`fairrec count`: users who are alike, counted."""
+"""`fairrec count`: users aggregated into counts."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def count_command(
     out: Annotated[Path, Option("The file for the counts", OUTPUT)],
     quiet: QuietOption = False,
 ) -> None:
-    """Count the users who are alike: all that an audit needs, and no user's row."""
+    """Aggregate users into counts; no user-level data leaves."""
     from fairrec.result.folder import refuse_overwriting
 
     asked, options = TableOptions(**tables), CountOptions(**counting)
@@ -53,7 +53,7 @@ def count_command(
         n_users = counts.rows.filter(family=",".join(info.families[0]))[USERS].sum()
         say(
             f"Written to {out}: {n_users:,} users in {counts.rows.height:,} rows, "
-            f"{families} famil{'y' if families == 1 else 'ies'} of metrics, and who is missing"
+            f"{families} famil{'y' if families == 1 else 'ies'} of metrics, and missing users"
         )
         if not info.parts:
             say("The counts do not say whose they are; name the part to add others: --part NAME")

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 ROWS_TOGETHER = 1 << 18
-"""Rows of a row group: one number, so that bytes do not tell how a table was put together."""
+"""Rows of a row group: fixed, so that bytes do not depend on how a table was put together."""
 PATIENCE = 60.0
 """Seconds to wait for another writer."""
 SCRATCH = ".writing"

@@ -168,7 +168,7 @@ class Engine(Options):
         return self.threads or available_threads()
 
     def report(self, stage: str, done: int = 0, total: int = 0) -> None:
-        """Tell whoever watches how far the work is."""
+        """Report how far the work is."""
         if self.progress is not None:
             self.progress(stage, done, total)
 
@@ -184,7 +184,7 @@ class AuditOptions(Statistics):
     depth: Annotated[
         Annotated[Whole, Field(ge=1)] | Literal["full"],
         Option(
-            "Every combination of up to so many attributes; 'full' for intersections of all alone",
+            "Largest number of attributes combined; 'full' for intersections of all of them alone",
             GROUPS,
         ),
     ] = 3
@@ -290,24 +290,24 @@ def memory_of_machine() -> int:
     return min(found, default=8 * 10**9)
 
 
-def most_memory(asked: int | None) -> int:
-    """Bytes that may be used: what was asked for, or half of what there is."""
-    return memory_of_machine() // 2 if asked is None else asked
+def most_memory(limit: int | None) -> int:
+    """Bytes that may be used: the limit, or half of what there is."""
+    return memory_of_machine() // 2 if limit is None else limit
 
 
-def refuse_larger(n_bytes: float, asked: int | None, what: str, remedy: str) -> None:
+def refuse_larger(n_bytes: float, limit: int | None, what: str, remedy: str) -> None:
     """Refuse what is estimated to need more memory than it may use.
 
     Parameters
     ----------
-    asked : as the option says it; None for half of what there is
+    limit : as the option gives it; None for half of what there is
     what : what needs so much, the subject of a sentence about more than one
     remedy : what to change, a sentence without its end
     """
-    most = most_memory(asked)
+    most = most_memory(limit)
     if n_bytes > most:
         needed, usable = math.ceil(n_bytes / 10**8) / 10, math.floor(most / 10**8) / 10
-        why = "half of what there is" if asked is None else spell("max_memory")
+        why = "half of what there is" if limit is None else spell("max_memory")
         raise InputError(
             f"{what} need about {needed:,.1f} GB of memory, and {usable:,.1f} GB may be used "
             f"({why}). {remedy}, or allow more: {spell('max_memory', f'{needed:.1f}GB')}"

@@ -56,7 +56,7 @@ class Unit:
         False
         """
         one = re.sub(r"[_ -]?ids?$", "", column, flags=re.IGNORECASE).replace("_", " ").strip()
-        # makers may be called users, but what is said of users is not said of them
+        # makers may be called users, but the words for users do not fit them
         if not _WORDS.fullmatch(one) or len(one) > 50 or one.lower() == USERS.one:
             one = "unit"
         if re.search(r"[^aeiou]y$", one):
@@ -86,7 +86,7 @@ class Unit:
         return "users" if self.is_users else "items"
 
     def noun(self, n: int) -> str:
-        """What so many of them are called."""
+        """Singular or plural."""
         return self.one if n == 1 else self.many
 
     def count(self, n: int) -> str:

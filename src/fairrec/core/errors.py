@@ -1,4 +1,4 @@
-"""Errors a user can act on: each says what is wrong, where, and how to fix it."""
+"""Errors a user can act on: each states what is wrong, where, and how to fix it."""
 
 from __future__ import annotations
 

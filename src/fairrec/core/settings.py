@@ -1,6 +1,6 @@
 """Options in a TOML file: read by the types that read them everywhere else, and written.
 
-A plan is such a file with a table `plan` that says what it was frozen with, and a checksum over
+A plan is such a file with a table `plan` of what it was frozen with, and a checksum over
 all it holds.
 """
 
@@ -27,8 +27,6 @@ PLAN = "plan"
 POLICY = ("rule", "require")
 """The tables that are the gate's."""
 CHECKSUM = "checksum"
-ARGUMENT = "predictions"
-"""What is audited is named with the command, not in a file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,38 +67,18 @@ def read_settings(file: str | Path, known: Mapping[str, Option]) -> Settings:
     where = plain(file, 300)
     data = file_bytes(file)
     content = parse_toml(data, where)
+    beside = (PLAN, AUDIT, *POLICY)
+    at_top = {name: part for name, part in content.items() if name not in beside}
     values = {}
-    for name, given in _select_audit(content, where).items():
-        if name == ARGUMENT:
-            raise UnknownNameError(
-                f"{where}: '{name}' is an argument of the audit and no setting. Leave it out here, "
-                "and name the table where the audit is run: fairrec audit PREDICTIONS"
-            )
+    for name, given in {**at_top, **content.get(AUDIT, {})}.items():
         if name not in known:
             raise UnknownNameError(f"{where}: {unknown_name('setting', name, known)}")
         values[name] = _parse(name, given, known[name], file, where)
     return Settings(file, hashlib.sha256(data).hexdigest(), content, values)
 
 
-def _select_audit(content: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """The options of an audit, wherever they stand."""
-    for name, words in (
-        (PLAN, "a table, as fairrec plan writes it"),
-        (AUDIT, "a table of options"),
-    ):
-        if not isinstance(content.get(name, {}), dict):
-            raise invalid(name, words, content[name], where)
-    in_table = content.get(AUDIT, {})
-    at_top = {name: part for name, part in content.items() if name not in (PLAN, AUDIT, *POLICY)}
-    if twice := next((name for name in at_top if name in in_table), None):
-        raise InputError(
-            f"{where}: {plain(twice)} is set twice, at the top and under [{AUDIT}]. Leave one."
-        )
-    return {**at_top, **in_table}
-
-
 def compute_checksum(content: Mapping[str, Any]) -> str:
-    """The SHA-256 checksum of all that a plan says but the checksum itself.
+    """The SHA-256 checksum of all that a plan holds but the checksum itself.
 
     Comments, blanks and the order of keys change nothing.
 
@@ -129,9 +107,9 @@ def parse_toml(data: bytes, where: str) -> dict[str, Any]:
 
 def _parse(name: str, given: Any, option: Option, file: Path, where: str) -> Any:
     if option.form.is_path:
-        if not (isinstance(given, str) and given.strip() and "\0" not in given):
+        if not (isinstance(given, str) and given.strip()):
             raise invalid(name, "a path, from the folder of this file", given, where)
-        return option.parse(name, str(file.parent / given), where)
+        given = str(file.parent / given)
     if isinstance(given, dict):
         given = dict(_flatten(given))
     return option.parse(name, given, where)

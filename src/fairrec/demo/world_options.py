@@ -58,7 +58,7 @@ class WorldOptions(Options):
     Parameters
     ----------
     attributes : attribute -> value -> share of users (any positive numbers)
-    gap : what sets the group apart. accuracy: they choose at random, so nobody can predict
+    gap : what sets the group apart. accuracy: they choose at random, so that no model can predict
         them. diversity: they choose from one category only. popularity: they choose what
         few others choose.
     """

@@ -89,7 +89,7 @@ def _shown(metric: str, result: AuditResult, *, either_way: bool) -> float | Non
 
 
 def audit_settings(summary: AuditSummary) -> dict[str, str]:
-    """What was asked for and of which data: the same for the same audit."""
+    """The options and the data: the same for the same audit."""
     asked = {
         "by": ", ".join(summary.by),
         "metrics": ", ".join(summary.metrics),

@@ -1,4 +1,4 @@
-"""The folder of a result: which files are its own, who may replace them, and how they are read.
+"""The folder of a result: which files are its own, what may replace them, and how they are read.
 
 A result replaces one of its own kind as a whole. Other files of its names are replaced only with
 `force`, and what is read for the new result never is.
@@ -6,7 +6,7 @@ A result replaces one of its own kind as a whole. Other files of its names are r
 All files of a result carry one id, made from its content, so that a file of another result is
 refused.
 
-`run.json` says when and where a result was made, and stays with the auditor: `result.json` has the
+`run.json` records when and where a result was made, for the auditor alone: `result.json` has the
 same bytes for the same command on the same data, and no path of the machine it was made on.
 """
 

@@ -115,7 +115,7 @@ def describe_metrics(
 
 
 def _bounds(ends: tuple[float, float] | None) -> tuple[float | None, float | None] | None:
-    """As the metric is declared; of a column of values nobody knows."""
+    """As the metric is declared; unknown for a column of values."""
     if ends is None or not np.isfinite(ends).any():
         return None
     low, high = map(finite_or_none, ends)

@@ -60,7 +60,7 @@ class MetricResult(Part):
 
     definition: str
     called: str = Field(
-        default="", description="what it measures, in two or three words; empty where nobody said"
+        default="", description="what it measures, in two or three words; empty where unknown"
     )
     higher_is_better: bool | None
     mean: float = Field(
@@ -75,8 +75,8 @@ class MetricResult(Part):
     )
     is_ratio_scale: bool = Field(
         default=False,
-        description="values start at 0, which is none of it, so that one may be so many percent of "
-        "another; false for signed metrics, and for auc, of which a random order has 0.5",
+        description="values start at 0, which is none of it, so that percentages of it make "
+        "sense; false for signed metrics, and for auc, of which a random order has 0.5",
     )
     bounds: tuple[float | None, float | None] | None = Field(
         default=None,

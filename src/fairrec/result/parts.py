@@ -35,7 +35,7 @@ class ResultFile(Part):
 
 
 def result_id(*content: BaseModel | pl.DataFrame) -> str:
-    """The id of a result that says this."""
+    """The id of a result with this content."""
     found = hashlib.sha256()
     for one in content:
         if isinstance(one, BaseModel):

@@ -47,7 +47,7 @@ class Adjustment(Part):
 
 
 class HistoryPoint(Part):
-    """What a search had found by then."""
+    """The gap found after scoring a number of users."""
 
     users: int = Field(description="scored so far")
     gap: float
@@ -180,7 +180,7 @@ class PlanSummary(Part):
     """The plan that an audit was to follow."""
 
     file: str
-    checksum: str = Field(description="SHA-256 over what the plan says")
+    checksum: str = Field(description="SHA-256 over the content of the plan")
     options: tuple[str, ...] = Field(description="those taken from it")
     deviations: tuple[str, ...] = Field(description="what is otherwise than planned, one each")
 
@@ -201,7 +201,7 @@ class AuditSummary(ResultFile):
         default_factory=dict, description="of Python and the packages the numbers come from"
     )
     title: str = Field(default="", description="what the auditor calls the audit")
-    author: str = Field(default="", description="who made it; empty where nobody said")
+    author: str = Field(default="", description="who made it; empty where not given")
     model: AuditedModel | None = Field(default=None, description="null where it was not named")
     seed: int
     command: str = Field(

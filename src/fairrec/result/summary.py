@@ -116,41 +116,41 @@ def reader_notes(
     results: Mapping[str, MetricResult],
 ) -> tuple[str, ...]:
     """All that is worth a note about the data and the tests."""
-    said: list[str] = []
+    notes: list[str] = []
     many = described.unit.many
     attributes = described.attributes
-    said += _about_ties(described)
-    said += described.warnings
-    said += _about_reversed_scores(described, results)
+    notes += _about_ties(described)
+    notes += described.warnings
+    notes += _about_reversed_scores(described, results)
     # one table may be both values and users
-    said += dict.fromkeys(note for table in described.tables.values() for note in table.notes)
+    notes += dict.fromkeys(note for table in described.tables.values() for note in table.notes)
     for attribute in (*attributes, *described.covariates):
-        said += attribute.warnings
+        notes += attribute.warnings
         alike = "" if attribute.binning else describe_alike_values(attribute.name, attribute.values)
-        said += [alike] if alike else []
+        notes += [alike] if alike else []
     if not len(analysis.grouping.full):
-        said.append(
+        notes.append(
             f"no intersection of the {len(attributes)} attributes has "
             f"{analysis.grouping.min_users:,} {many}, so there is no gap between full "
             "combinations; findings are of partial ones"
         )
     options = analysis.options
     if not options.permutations:
-        said.append(
+        notes.append(
             "no permutations: the null distribution, p-values and findings were not computed"
         )
     elif analysis.test is not None and 1 / (options.permutations + 1) > options.alpha:
-        said.append(
+        notes.append(
             f"{options.permutations:,} permutations cannot give a p-value of {options.alpha:g}; "
             f"use at least {least_permutations(options.alpha):,}"
         )
-    said += [
+    notes += [
         f"{name}: the {len(result.findings):,} strongest findings are listed; "
         f"{result.n_not_listed:,} more groups are significant and not folded into them"
         for name, result in results.items()
         if result.n_not_listed
     ]
-    return tuple(said)
+    return tuple(notes)
 
 
 def _about_reversed_scores(
