@@ -23,7 +23,6 @@ from tests.search.search_worlds import (
     exact_gap,
     gap_found,
     group_means,
-    product_space,
     skewed_space,
     space_of,
     two_metrics,
@@ -182,20 +181,6 @@ def test_metric_undefined_for_everyone_has_no_gap(name):
         gaps = np.array(outcome.history.gaps)
         assert (gaps[:, 0] == 0).all(), depth
         assert gaps[-1, 1] > 0, depth
-
-
-@every_searcher
-def test_group_with_too_few_defined_users_never_counts(name):
-    space = product_space((2, 3), users_each=MANY, min_users=FEW)
-    values = np.random.default_rng(0).normal(size=space.n_users)
-    extreme = np.flatnonzero(space.cells.of_user == 2)
-    values[extreme] = 1_000.0
-    values[extreme[FEW - 1 :]] = np.nan
-    assert 0 < gap_found(run(name, space, values)) < 10
-    # with one more, it does
-    values[extreme[FEW - 1]] = 1_000.0
-    if name in [*LOOKS_EVERYWHERE, "adaptive"]:
-        assert gap_found(run(name, space, values)) > 900
 
 
 @every_searcher

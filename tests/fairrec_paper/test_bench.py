@@ -25,7 +25,6 @@ from fairrec_paper.bench import (
 from fairrec_paper.reproduction.options import SearchBenchOptions
 from tests.builders import one_each
 from tests.search.search_worlds import product_space
-from tests.worlds import random_world
 
 SPACE = product_space((4,), users_each=2, min_users=2)
 
@@ -98,11 +97,6 @@ def four_groups(metrics: str = "mrr@4"):
     users = pl.DataFrame({"user_id": range(17), "group": [*groups, "e"]})
     predictions = one_each({user: as_place[group] for user, group in enumerate(groups)} | {16: 3})
     return read_inputs(predictions, users=users, by="group", metrics=metrics)
-
-
-def random_inputs():
-    users, predictions = random_world(200)
-    return read_inputs(predictions, users=users, by="gender,job", metrics="auc,mrr,ndcg")
 
 
 def bench(inputs, *searchers: str, **options):

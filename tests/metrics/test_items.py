@@ -56,12 +56,6 @@ def test_what_is_wanted_and_in_no_catalogue_is_none_of_the_others(seed, history)
     assert [*zip(received, due, strict=True)] == [pytest.approx(one) for one in expected]
 
 
-def test_what_is_received_in_all_is_what_is_due_in_all():
-    read = random_world(3).read("exposure_to_relevance@4")
-    received, due = read.shares[0].per_unit(read.shown.catalogue)
-    assert received.sum() == pytest.approx(due.sum())
-
-
 def test_of_scored_candidates_an_item_could_be_in_the_lists_whose_candidate_it_is():
     predictions = pl.DataFrame(
         {
@@ -122,25 +116,6 @@ def test_blocks_have_what_their_lists_alone_would_give(history):
         lost = of_all - np.array(left.per_unit(catalogue))
         by_cell = [[part[0::2].sum(), part[1::2].sum()] for part in lost]
         assert found[:, block] == pytest.approx(np.array(by_cell))
-
-
-@pytest.mark.parametrize("history", [False, True])
-def test_blocks_add_to_means_what_is_lost_without_them(history):
-    """But for what is left to divide by, where a block has a part of all lists."""
-    world = random_world(1, n_users=60)
-    read = world.read("exposure@3", history=history)
-    catalogue, n_lists = read.shown.catalogue, read.shown.n_lists
-    every = np.arange(catalogue.n_units)
-    added, n = read.shares[0].in_blocks(catalogue, every, len(every), np.arange(n_lists), n_lists)
-    values = read.inputs.side.values["exposure@3"]
-    assert added.sum(axis=0) == pytest.approx(values)
-    assert n == pytest.approx(1 / n_lists)
-    due = read.shares[0].per_unit(catalogue)[1]
-    for block, who in enumerate(world.lists):
-        left = without(world, who).read("exposure@3", history=history)
-        left_due = left.shares[0].per_unit(catalogue)[1]
-        lost = (values - left.inputs.side.values["exposure@3"]) * left_due / due
-        assert added[block] - values / n_lists == pytest.approx(lost, abs=1e-12)
 
 
 def test_an_item_goes_with_the_only_block_that_has_it():

@@ -8,12 +8,10 @@ from functools import cache
 from math import isnan
 
 import numpy as np
-import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import fairrec
 from fairrec.core.arrays import FloatArray
 from fairrec.metrics import METRICS, parse_metric
 from fairrec.metrics.measured import measure_everyone
@@ -289,31 +287,6 @@ def test_every_metric_is_that_of_a_loop_over_dictionaries(form, seed):
     assert any(user not in served.lists for user in served.users)
     assert any(user not in served.held_out for user in served.users)
     assert_same_metrics_held_out(table_of(served.audit(form, metrics=NAMES)), slow_table(served))
-
-
-def test_a_join_by_hand_hides_what_was_never_recommended():
-    # of two held-out items one is recommended, at the first place
-    served = Served({0: [1, 2], 1: [3, 2]}, {0: {1: 1.0, 9: 1.0}, 1: {9: 1.0}})
-    joined = pl.DataFrame(
-        {
-            "user_id": [0, 0, 1, 1],
-            "item_id": [1, 2, 3, 2],
-            "score": [2, 1, 2, 1],
-            "label": [1, 0, 0, 0],
-        }
-    )
-    users = pl.DataFrame({"user_id": [0, 1], "group": ["a", "b"]})
-    by_hand = fairrec.audit(
-        joined,
-        users=users,
-        by="group",
-        metrics="recall@2",
-        statistics=fairrec.Statistics(permutations=0),
-        min_support=1,
-    )
-    assert by_hand.per_user["recall@2"].to_list() == [1, None]
-    result = served.audit(metrics="recall@2")
-    assert result.per_user["recall@2"].to_list() == [1 / 2, 0]
 
 
 def test_by_hand():

@@ -50,21 +50,6 @@ def expected(lists: IntArray) -> FloatArray:
     )
 
 
-def test_each_user_is_paid_for_once_and_counted():
-    candidates, users = candidates_of({"a": [1, 2, 3], "b": [1], "c": [2, 3], "d": [3]})
-    function = NotedFunction()
-    ledger = open_ledger(function, candidates, users, n_rows_per_call=100)
-    ledger.pay_for(np.array([2, 0, 2]))
-    assert function.calls == [["c", "a"]]
-    assert (ledger.users, ledger.rows, ledger.calls) == (2, 5, 1)
-    ledger.pay_for(np.array([0, 1, 2]))
-    assert function.calls == [["c", "a"], ["b"]]
-    assert (ledger.users, ledger.rows, ledger.calls) == (3, 6, 2)
-    assert ledger.is_scored.tolist() == [True, True, True, False]
-    assert ledger.users_before == 0
-    assert ledger.seconds > 0
-
-
 def test_calls_are_as_large_as_allowed_and_in_the_order_asked():
     lengths = [4, 4, 3, 25, 1, 9, 1, 1]
     candidates, users = candidates_of({u: list(range(n)) for u, n in enumerate(lengths)})
@@ -114,29 +99,6 @@ def test_whatever_is_asked_scores_are_those_of_the_pairs_and_nobody_is_asked_twi
     assert ledger.users == len(wanted)
     assert ledger.calls == len(function.calls)
     assert ledger.rows == sum(LENGTHS[USERS.to_list().index(user)] for user in wanted)
-
-
-def test_the_order_in_which_calls_end_changes_nothing(tmp_path: Path):
-    candidates, users = many_candidates(300)
-    lists = np.arange(300)
-    one_by_one = Ledger(candidates, ModelScorer(FunctionModel(NotedFunction()), candidates, users))
-    rng = np.random.default_rng(0)
-    delays = {f"u{user}": delay for user, delay in enumerate(rng.uniform(0, 0.004, 300))}
-    noted = NotedFunction()
-
-    def slow(user_ids, item_ids):
-        time.sleep(delays[user_ids[0]])
-        return noted(user_ids, item_ids)
-
-    scorer = ModelScorer(FunctionModel(slow), candidates, users)
-    with Ledger(
-        candidates, scorer, 12, tmp_path / "ledger.db", "m", users, concurrency=6
-    ) as ledger:
-        np.testing.assert_array_equal(ledger.pay_for(lists), one_by_one.pay_for(lists))
-        assert ledger.calls == len(noted.calls)
-    assert sorted(noted.asked) == sorted(set(noted.asked))
-    starts = [int(call[0][1:]) for call in noted.calls]
-    assert starts != sorted(starts), "all ended in the order they began"
 
 
 def test_a_failure_keeps_those_under_way_and_begins_no_more(tmp_path: Path):

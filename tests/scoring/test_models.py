@@ -14,7 +14,6 @@ import polars as pl
 import pytest
 from pytest import approx
 
-import fairrec
 from fairrec.core.errors import InputError, ScoringError
 from fairrec.inputs.tables import Table
 from fairrec.scoring import model
@@ -28,33 +27,6 @@ from fairrec.scoring.features import (
 from fairrec.scoring.model import FunctionModel, load_function
 from fairrec.scoring.options import parse_features
 from tests.grouped_options import on_command_line
-from tests.scoring.http.served_world import CANDIDATES, N_USERS, USERS
-
-
-def test_ids_reach_a_model_as_they_are_in_the_table(tmp_path: Path):
-    seen: list[tuple[type, type]] = []
-
-    def noted(user_ids: Any, item_ids: Any) -> list[float]:
-        seen.append((type(user_ids[0]), type(item_ids[0])))
-        return [0.1 * (i % 7) for i in range(len(user_ids))]
-
-    users = USERS.with_columns(user_id=pl.Series(range(N_USERS)).cast(pl.String))
-    numbers = CANDIDATES.with_columns(
-        user_id=users["user_id"], item_id=pl.col("item_id").list.eval(pl.element().str.slice(1))
-    )
-    # CSV has no types: what looks like a number is one
-    users.write_csv(tmp_path / "users.csv")
-    numbers.explode("item_id", "label").write_csv(tmp_path / "candidates.csv")
-    for who, what in ((users, numbers), (tmp_path / "users.csv", tmp_path / "candidates.csv")):
-        fairrec.audit(
-            what,
-            users=who,
-            by="gender",
-            metrics="mrr",
-            statistics=fairrec.Statistics(permutations=0),
-            scorer=noted,
-        )
-    assert (seen[0], seen[-1]) == ((str, str), (np.int64, np.int64))
 
 
 def test_a_function_is_given_features_by_their_names():

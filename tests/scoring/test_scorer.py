@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import polars as pl
 import pytest
 
 from fairrec.core.arrays import AnyArray, FloatArray
@@ -77,24 +75,6 @@ def error_from(answer: Any) -> str:
     with pytest.raises(ScoringError) as caught:
         scores_from(answer)
     return str(caught.value)
-
-
-@pytest.mark.parametrize(
-    "answer",
-    [
-        [0, 1, 2],
-        (0.0, 1.0, 2.0),
-        pl.Series([0, 1, 2]),
-        np.array([0, 1, 2], dtype=np.float16),
-        np.array([0, 1, 2], dtype=np.uint8),
-        np.array([Fraction(0), 1, 2.0], dtype=object),
-    ],
-    ids=lambda answer: type(answer).__name__,
-)
-def test_any_array_of_numbers_will_do(answer: Any):
-    scores = scores_from(answer, [0, 2])
-    assert scores.dtype == np.float64
-    assert scores.tolist() == [0, 1, 2]
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,6 @@ from fairrec.search.searchers.posterior import (
     excess_bound,
     expected_improvement,
     rate_groups,
-    share_out,
     values_to_come,
 )
 from tests.search.search_worlds import evidence_of, group_means, product_space, space_of
@@ -64,26 +63,6 @@ def test_intervals_hold_the_values_as_often_as_they_should(attribute_spread, own
     assert (np.abs(z) < stats.norm.ppf(0.975)).mean() == approx(0.95, abs=0.03)
     assert (np.abs(z) < stats.norm.ppf(0.75)).mean() == approx(0.5, abs=0.08)
     assert z.mean() == approx(0, abs=0.15)
-
-
-# which of the users still to score are undefined, no proxy can tell
-@pytest.mark.parametrize(("share_undefined", "most_error"), [(0.0, 0.05), (0.4, 0.6)])
-def test_a_perfect_proxy_predicts_group_values(share_undefined, most_error):
-    rng = np.random.default_rng(0)
-    space = space_of([rng.integers(0, 3, 1_000), rng.integers(0, 8, 1_000)], (3, 8), min_users=5)
-    proxy = rng.normal(size=1_000)
-    values = 3 * proxy + 1
-    is_undefined = rng.random(1_000) < share_undefined
-    values[is_undefined] = np.nan
-    evidence = evidence_of(space, values, 0, proxy[None])
-    evidence.score(evidence.next_users(EVERYONE, 500))
-    posterior = fitted(evidence)
-    mean, _ = posterior.group_values(np.arange(len(space.full)))
-    exact = group_means(space, values)
-    truth = np.array([exact[tuple(codes)] for codes in space.codes.tolist()])
-    assert posterior.slope == approx(3, rel=0.1)
-    # drawn a little to "no slope", and so not exact
-    assert np.sqrt(((mean - truth) ** 2).mean()) < most_error * truth.std()
 
 
 def test_differences_between_groups_are_no_part_of_the_slope():
@@ -171,24 +150,6 @@ def test_the_best_rated_are_those_a_sort_would_give(n):
     best = best_rated(rates, n)
     assert best.tolist() == sorted(set(best.tolist()))
     assert sorted(rates[best]) == sorted(rates)[-n:]
-
-
-@pytest.mark.parametrize("n_users", [1, 16, 50])
-def test_users_are_shared_out_one_part_at_a_time_to_the_group_worth_most_by_then(n_users):
-    evidence, groups, beliefs = believed_world()
-    everything = np.arange(12)
-    shares = np.zeros(12, dtype=np.int64)
-    while shares.sum() < n_users:
-        now = [
-            rate_groups(groups, beliefs, ENDS, everything[j : j + 1], int(shares[j]))[0]
-            for j in everything
-        ]
-        best = int(np.argmax(now))
-        shares[best] += -(-(20 - evidence.n_scored[best] - shares[best]) // 8)
-    rates = rate_groups(groups, beliefs, ENDS, everything, 0)
-    found = share_out(groups, beliefs, ENDS, everything, rates, n_users, 8)
-    assert found.tolist() == shares.tolist()
-    assert n_users <= found.sum() < n_users + 3
 
 
 @pytest.mark.parametrize("margin", [-3.0, -0.5, 0.0, 0.2, 4.0])

@@ -58,24 +58,6 @@ def test_leader_is_the_first_best_position_heard_of():
     assert swarm.leader.tolist() == [5]
 
 
-def test_only_the_swarms_of_the_paper_share_what_they_find():
-    space = product_space((6, 6), users_each=2)
-    values = np.random.default_rng(0).normal(size=space.n_users)
-    for name, shares in (("dpso", True), ("pso", False)):
-        evidence = evidence_of(space, values)
-        searcher = search(
-            name, evidence, hyper_parameters(name, {"iterations": 1, "epsilon": 0.1})
-        ).searchers[0]
-        known = evidence.values(space.full)[0]
-        is_leader_best = [
-            known[space.groups_at([swarm.leader])[0]] == best
-            for swarm, best in zip(
-                searcher.swarms, (np.nanmax(known), np.nanmin(known)), strict=True
-            )
-        ]
-        assert all(is_leader_best) == shares
-
-
 @pytest.mark.parametrize(
     ("n_values", "n_particles", "n_iterations"),
     [((2, 7, 21), 59, 10), ((10, 10, 10), 200, 10), ((2, 7, 21, 3, 5, 2), 44, 20), ((3,), 2, 10)],

@@ -289,12 +289,12 @@ def _add(infos: Sequence[CountsInfo]) -> CountsInfo:
             fault = same.is_no_fault and about.is_no_fault
             missing[name] = about.model_copy(update={"kind": kind, "is_no_fault": fault})
     metrics = dict(first.metrics)
-    for name, about in metrics.items():
+    for name, metric in metrics.items():
         parts = [info.metrics[name] for info in infos]
         n_expected = sum(one.n_expected for one in parts)
         n_undefined = sum(one.n_undefined for one in parts)
         update = {"n_expected": n_expected, "n_undefined": n_undefined}
-        metrics[name] = about.model_copy(update=update)
+        metrics[name] = metric.model_copy(update=update)
     return first.model_copy(
         update={
             "parts": tuple(part for info in infos for part in info.parts),

@@ -112,37 +112,6 @@ def test_finished_cells_are_not_worked_out_again(out: Path):
     assert (out / "table2/gaps-amazon-electronics.csv").read_bytes() == table
 
 
-def test_a_bundle_trained_runs_and_other_options(tmp_path: Path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    size = ("--users", "150", "--items", "90")
-    run_paper("synthetic", "--shape", "movielens-1m", *size, "--out", "ml", "--quiet")
-    trained = run_paper(
-        *("train", "synthetic movielens-1m", "--data", "ml", "--model", "deepfm", "--quiet"),
-        *("--out", "trained/synthetic-movielens-1m-deepfm", "--epochs", "1"),
-        *("--hyper", "layers=8,embedding=2"),
-    )
-    assert trained.code == 0
-    ran = run_paper(
-        *("reproduce", "figure-correlation", "--data", "ml", "--out", "out", "--runs", "trained"),
-        *("--models", "deepfm,taste", "--permutations", "9", "--seed", "0", "--quiet"),
-    )
-    assert (ran.code, ran.stderr) == (0, "")
-    assert "synthetic shape of MovieLens-1M, 150 users" in ran.stdout
-    # what was trained is used, nothing is trained beside it
-    assert [path.name for path in Path("trained").iterdir()] == ["synthetic-movielens-1m-deepfm"]
-    assert not Path("out/runs").exists()
-    # nor is one of other data taken
-    run_paper(
-        "synthetic", "--shape", "movielens-1m", *size, "--out", "ml", "--quiet", "--seed", "9"
-    )
-    ran = run_paper(
-        *("reproduce", "table1", "--data", "ml", "--runs", "trained", "--models", "deepfm"),
-        *("--out", "out"),
-    )
-    assert ran.code == 2
-    assert "holds a run with another interactions" in ran.stderr
-
-
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [

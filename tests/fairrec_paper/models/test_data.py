@@ -7,7 +7,6 @@ import polars as pl
 import pytest
 
 from fairrec.core.errors import InputError
-from fairrec_paper.models import data
 from fairrec_paper.models.data import TasteRecommender, feature_tables, training_data
 from tests.fairrec_paper.models.small_run import small_bundle
 
@@ -80,31 +79,6 @@ def test_training_rows_held_out_rows_and_targets_do_not_overlap():
     assert len(parts[1]) / (len(parts[0]) + len(parts[1])) == pytest.approx(0.2, abs=0.03)
     history = pl.DataFrame(data.history)
     assert history.height == len(parts[0]) + len(parts[1])
-
-
-def test_scores_are_popularity_times_the_share_of_the_taste(monkeypatch):
-    bundle = small_bundle()
-    world = TasteRecommender(bundle)
-    history = world.tables()["history"]
-    popularity = history["item_id"].cast(pl.String).value_counts()
-    n_chosen = dict(popularity.iter_rows())
-    categories = dict(bundle.items.select("item_id", "categories").iter_rows())
-
-    def slow(user, item):
-        tastes = {}
-        own = history.filter(pl.col("user_id").cast(pl.String) == str(user))["item_id"]
-        for chosen in own.cast(pl.String):
-            for one in categories[chosen]:
-                tastes[one] = tastes.get(one, 0) + 1 / len(categories[chosen])
-        shared = sum(tastes.get(one, 0) for one in categories[item]) / len(categories[item])
-        return np.log1p(n_chosen.get(item, 0)) * (0.05 + shared / sum(tastes.values()))
-
-    users = bundle.users["user_id"].gather([3, 3, 70]).to_list()
-    items = bundle.items["item_id"].gather([0, 17, 44]).to_list()
-    expected = [slow(user, item) for user, item in zip(users, items, strict=True)]
-    assert world.score(np.array(users), np.array(items)) == pytest.approx(expected)
-    monkeypatch.setattr(data, "CHUNK", 2)
-    assert world.score(np.array(users), np.array(items)) == pytest.approx(expected)
 
 
 def test_predictions_are_the_candidates_of_either_target_with_scores():

@@ -7,10 +7,8 @@ import polars as pl
 import pytest
 
 from fairrec_paper.reproduction.figures import (
-    correlations,
     improvements,
     plan_positions,
-    report_efficiency,
     report_positions,
     with_published_seconds,
 )
@@ -21,7 +19,7 @@ from fairrec_paper.reproduction.methods import (
     PSO,
     THEMIS,
 )
-from tests.fairrec_paper.reproduction.trial_rows import chance, found, silent
+from tests.fairrec_paper.reproduction.trial_rows import found, silent
 
 
 def test_shares_are_means_over_seeds(setting):
@@ -34,23 +32,6 @@ def test_shares_are_means_over_seeds(setting):
     assert table.data["on_groups"][0] == np.mean([row["on_groups"] for row in rows[:2]])
     (drawing,) = done.drawings
     assert drawing.title == f"Where {rows[0]['n_particles']} particles begin: {setting.title}"
-
-
-def test_correlations_are_over_models():
-    gaps = pl.DataFrame(
-        {
-            "model": ["a", "b", "c"] * 3,
-            "metric": ["auc"] * 3 + ["mrr@5"] * 3 + ["urd@5"] * 3,
-            "gap": [0.1, 0.2, 0.3, 0.3, 0.2, 0.1, 0.5, 0.5, 0.5],
-        }
-    )
-    values = {(row, column): value for row, column, value in correlations(gaps).iter_rows()}
-    assert values["auc", "auc"] == pytest.approx(1)
-    assert values["auc", "mrr@5"] == pytest.approx(-1)
-    # what does not vary goes with nothing
-    assert values["auc", "urd@5"] is None
-    two = correlations(gaps.filter(pl.col("model") != "c"))
-    assert two["correlation"].to_list() == [None] * 9
 
 
 def test_improvements_are_means_over_cases():
@@ -82,25 +63,6 @@ def test_cases_are_tested_one_by_one():
     (row,) = improvements(pl.DataFrame(rows)).to_dicts()
     assert (row["larger"], row["smaller"], row["cases"]) == (1, 1, 3)
     assert row["a12"] == pytest.approx((1 + 0 + 0.5) / 3)
-
-
-def test_seconds_are_the_median_of_repetitions_with_their_range(setting):
-    worlds = [(users, groups) for users in (100, 200) for groups in (40, 96)]
-    search, exact = [], []
-    for users, groups in worlds:
-        where = {"dataset": f"{users} {groups}", "n_world": users, "groups": groups}
-        exact.append({**chance("auc", 0.4, []), **where, "p_value": 0.5, "n_groups": 9})
-        for seed, seconds in enumerate((5.0, 1.0, 2.0)):
-            row = found(THEMIS.title, 0.2, seed, users=users)
-            search.append({**row, **where, "seconds": seconds * users})
-    frames = {name: pl.DataFrame(rows) for name, rows in (("search", search), ("chance", exact))}
-    taste = {name: rows.with_columns(model=pl.lit("taste")) for name, rows in frames.items()}
-    result = report_efficiency(setting, taste)
-    (rows,) = result.tables
-    assert rows.data["seconds"].to_list() == [200.0, 200.0, 400.0, 400.0]
-    assert rows.data["accuracy"].to_list() == [0.5] * 4
-    assert [row[5] for row in rows.view.rows[:1]] == ["200 (100 to 500)"]
-    assert [drawing.name for drawing in result.drawings] == ["seconds-taste", "users-taste"]
 
 
 def test_the_papers_seconds_stand_beside_its_two_worlds(setting):

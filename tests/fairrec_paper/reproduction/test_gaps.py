@@ -73,13 +73,6 @@ def test_published_gaps_stand_beside_and_pooled_auc_has_the_papers_auc(gaps):
     assert (pooled["gap"], pooled["accuracy"]) == (0.2, pytest.approx(0.4))
 
 
-def test_an_exact_gap_of_nothing_has_no_accuracy():
-    search = pl.DataFrame([found(THEMIS.title, 0.0), found(DPSO.title, 0.0)])
-    levels = pl.DataFrame([chance("auc", 0.0, BY_CHANCE), chance("pooled_auc", 0.0, [])])
-    rows = compare_gaps(search, levels, [THEMIS, DPSO], "table2")
-    assert rows["accuracy"].to_list() == [None] * rows.height
-
-
 def test_costs_are_means_over_metrics_and_then_seeds(gaps):
     search = pl.DataFrame(
         [

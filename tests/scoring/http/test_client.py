@@ -260,25 +260,6 @@ def test_a_reply_that_stays_an_error_is_shown_on_one_line_with_its_remedy(reply,
     assert len(message.splitlines()) == 1
 
 
-def test_waits_double_up_to_the_longest_less_a_random_part(monkeypatch):
-    waits: list[float] = []
-    monkeypatch.setattr(Pace, "sleep", lambda pace, seconds: waits.append(seconds))
-    monkeypatch.setattr(http_client, "FIRST_WAIT", 0.5)
-    monkeypatch.setattr(http_client, "LONGEST_WAIT", 4)
-    for _ in range(8):
-        with hostile_server(say(replied(500))) as url:
-            model = endpoint(url, retries=5)
-            with pytest.raises(UnavailableError, match="given up after 6 attempts"):
-                model.answer(PAIR)
-            model.close()
-    waits = [one for one in waits if one > 0]
-    for at, longest in enumerate([0.5, 1, 2, 4, 4]):
-        of_attempt = waits[at::5]
-        assert len(of_attempt) == 8
-        assert longest / 2 <= min(of_attempt) <= max(of_attempt) <= longest
-        assert max(of_attempt) - min(of_attempt) > longest / 20, "no random part"
-
-
 @pytest.mark.parametrize("header", [b"", b"Retry-After: soon\r\n", b"Retry-After: 3\r\n"])
 def test_a_server_that_asks_to_wait_is_waited_for_by_all_calls(header, monkeypatch):
     waits: list[float] = []
@@ -315,9 +296,3 @@ def test_nan_is_read_though_it_is_no_json():
     assert scores[0] == 1
     assert math.isnan(scores[1])
     assert scores[2] == -math.inf
-
-
-@pytest.mark.parametrize("text", [b"", b'{"scores": [1, 2', b"[" * 100_000, b'"\xff"'])
-def test_what_is_no_json_is_a_value_error(text: bytes):
-    with pytest.raises(ValueError):
-        from_json(text)
