@@ -96,12 +96,7 @@ def count_users(
             if family.is_cut
         },
         missing={
-            outcome_name(one): OutcomeInfo(
-                kind=one.kind,
-                metrics=one.metrics,
-                counts_as_zero=one.counts_as_zero,
-                is_no_fault=one.is_no_fault,
-            )
+            outcome_name(one): OutcomeInfo.model_validate(one, from_attributes=True)
             for one in outcomes
         },
         measured_by=described.measured_by,

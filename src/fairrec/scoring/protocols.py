@@ -101,7 +101,7 @@ class Wire(ABC):
 PROTOCOLS = Registry[Callable[[str, Mapping[str, str], str | None, str], Wire]]("protocol")
 
 
-def _part(reply: Any, name: str) -> Any:
+def read_part(reply: Any, name: str) -> Any:
     """A named part of a reply; an error where there is none."""
     if not isinstance(reply, dict) or reply.get(name) is None:
         raise ScoringError(
@@ -185,10 +185,10 @@ class OpenInference(Wire):
     def read_scores(self, reply: Any, n_pairs: int) -> Any:
         """The output that holds the scores, in its type."""
         with _metadata_errors(reply):
-            by_name = {str(one.get("name")): one for one in _part(reply, "outputs")}
+            by_name = {str(one.get("name")): one for one in read_part(reply, "outputs")}
         output = by_name[choose_output([*by_name], self.output, "The model")]
         # binary data are not read
-        data, datatype, shape = _part(output, "data"), output.get("datatype"), output.get("shape")
+        data, datatype, shape = read_part(output, "data"), output.get("datatype"), output.get("shape")
         if shape not in ([n_pairs], [n_pairs, 1]):
             raise ScoringError(f"the output has shape {plain(shape)} for {n_pairs:,} pairs")
         scores = drop_column_axis(data, n_pairs)
@@ -218,7 +218,7 @@ class PlainJson(Wire):
 
     def read_scores(self, reply: Any, n_pairs: int) -> Any:
         """The list called `scores`."""
-        return drop_column_axis(_part(reply, self.output or "scores"), n_pairs)
+        return drop_column_axis(read_part(reply, self.output or "scores"), n_pairs)
 
 
 PROTOCOLS.add("json", PlainJson)
@@ -277,7 +277,7 @@ class TensorFlowServing(Wire):
 
     def read_scores(self, reply: Any, n_pairs: int) -> Any:
         """The only output, or the one that holds the scores."""
-        outputs = _part(reply, "outputs")
+        outputs = read_part(reply, "outputs")
         if isinstance(outputs, dict):
             outputs = outputs[choose_output([*outputs], self.output, "The model")]
         return drop_column_axis(outputs, n_pairs)
