@@ -188,7 +188,11 @@ class OpenInference(Wire):
             by_name = {str(one.get("name")): one for one in read_part(reply, "outputs")}
         output = by_name[choose_output([*by_name], self.output, "The model")]
         # binary data are not read
-        data, datatype, shape = read_part(output, "data"), output.get("datatype"), output.get("shape")
+        data, datatype, shape = (
+            read_part(output, "data"),
+            output.get("datatype"),
+            output.get("shape"),
+        )
         if shape not in ([n_pairs], [n_pairs, 1]):
             raise ScoringError(f"the output has shape {plain(shape)} for {n_pairs:,} pairs")
         scores = drop_column_axis(data, n_pairs)
