@@ -108,21 +108,6 @@ def test_values_of_one_column_are_had_together_or_lacked_alone(seed, depth, min_
     }
 
 
-def test_the_right_group_is_named_past_63_bits():
-    rng = np.random.default_rng(1)
-    n_values = [2**31 - 1] * 4
-    codes = [rng.integers(0, 2**31 - 1, 300).astype(np.int32) for _ in n_values]
-    for column in codes:
-        column[:20] = 2**31 - 2
-    codes[3][10:20] = 2**31 - 3
-    lattice = build_lattice(build_cells(codes, n_values), None, 10)
-    top = 2**31 - 2
-    assert sorted(map(tuple, lattice.codes.tolist())) == [
-        (top, top, top, top - 1),
-        (top, top, top, top),
-    ]
-
-
 def slow_cells(codes: list[np.ndarray]) -> dict[tuple[int, ...], list[int]]:
     """Users by combination, the obvious way."""
     cells: dict[tuple[int, ...], list[int]] = {}

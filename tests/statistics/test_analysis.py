@@ -103,21 +103,6 @@ def test_what_the_most_permutations_leave_open_is_undecided(monkeypatch):
     assert (low < as_drawn.low).all() and (high > as_drawn.high).all()
 
 
-def test_other_seeds_give_the_same_outcome_or_one_is_undecided():
-    is_same, undecided = set(), 0
-    for shift in (2.4, 2.5):
-        first = two_halves(shift, permutations=100)
-        ((_, verdict),) = decide_verdicts(first, [True])
-        for seed in range(12):
-            again = analyse(first.measured, first.grouping, replace(first.options, seed=seed))
-            ((_, other),) = decide_verdicts(again, [True])
-            undecided += other.alternative is not None
-            if verdict.alternative is None and other.alternative is None:
-                is_same.add(verdict.outcome == other.outcome)
-    assert is_same == {True}
-    assert undecided < 24
-
-
 @pytest.mark.parametrize(
     ("outcome", "of_other_seeds", "reported"),
     [

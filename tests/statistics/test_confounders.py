@@ -44,7 +44,7 @@ def test_the_part_of_a_covariate_is_reported_with_its_size():
 @pytest.mark.parametrize(
     ("lean", "slope"), [(0.0, -1.0), (0.3, 0.0), (0.3, 1.0)], ids=["alike", "no matter", "easier"]
 )
-def test_what_makes_no_part_of_a_difference_is_not_report(lean, slope):
+def test_a_covariate_without_a_part_is_not_reported(lean, slope):
     reported = [report(*leaning_world(seed, lean, slope, harm=1.0)) for seed in range(40)]
     assert sum(map(bool, reported)) <= 4
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import polars as pl
 import pytest
 from pytest import approx
 
@@ -62,27 +61,27 @@ def world_with(effects, n_users=4000, seed=0, higher_is_better=True):
     return groups, selected, is_significant
 
 
+@pytest.mark.parametrize(
+    "effects",
+    [
+        # parents that differ only through a child
+        {(0, 1, ANY): -1.5},
+        # a child that is worse than its parent
+        {(ANY, 1, ANY): -0.6, (0, 1, 2): -1.5},
+        {(0, 1, ANY): -1.0, (1, ANY, 3): 1.0},
+    ],
+)
+def test_the_planted_groups_are_the_findings(effects):
+    groups, _, is_significant = world_with(effects)
+    assert set(groups) == {*effects}
+    assert is_significant.sum() > len(effects)
+
+
 def test_children_that_add_nothing_are_folded_into_their_parent():
     groups, selected, is_significant = world_with({(ANY, 1, ANY): -0.6})
     assert groups == [(ANY, 1, ANY)]
     assert is_significant.sum() > 3
     assert sum(one.n_folded for one in selected) == is_significant.sum() - 1
-
-
-def test_parents_that_differ_only_through_a_child_are_folded_into_it():
-    groups, _, is_significant = world_with({(0, 1, ANY): -1.5})
-    assert groups == [(0, 1, ANY)]
-    assert is_significant.sum() > 1
-
-
-def test_a_child_that_is_worse_than_its_parent_is_a_finding_of_its_own():
-    groups, _, _ = world_with({(ANY, 1, ANY): -0.6, (0, 1, 2): -1.5})
-    assert set(groups) == {(ANY, 1, ANY), (0, 1, 2)}
-
-
-def test_two_separate_groups_are_two_findings():
-    groups, _, _ = world_with({(0, 1, ANY): -1.0, (1, ANY, 3): 1.0})
-    assert set(groups) == {(0, 1, ANY), (1, ANY, 3)}
 
 
 def test_where_neither_end_is_worse_the_smaller_complement_is_named():
@@ -185,17 +184,3 @@ def test_findings_that_covariates_take_away_are_named_and_others_are_not():
     adjusted = analyse(measured, grouping, OPTIONS, strata=strata)
     (gone,) = confounded_findings(listed, adjusted)
     assert (gone.metric, gone.group) == ("mrr@5", grouping.group(first).as_dict())
-
-
-def two_groups() -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Users 1 and 2 are perfect each, but not together; so is user 3, who is alone."""
-    users = pl.DataFrame({"user_id": [1, 2, 3], "group": ["a", "a", "b"]})
-    predictions = pl.DataFrame(
-        {
-            "user_id": [1, 1, 2, 2, 3, 3],
-            "item_id": [1, 2, 1, 2, 1, 2],
-            "score": [0.9, 0.8, 0.2, 0.1, 0.6, 0.5],
-            "label": [1, 0, 1, 0, 1, 0],
-        }
-    )
-    return users, predictions

@@ -5,24 +5,13 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
-from scipy.stats import binom
 
 import fairrec
-from fairrec import Engine
-from fairrec.core.audit_options import AuditOptions
-from fairrec.groups.grouping import Grouping
 from fairrec.metrics import METRICS
-from fairrec.metrics.measured import measure_everyone
-from fairrec.metrics.reading import read_inputs
 from fairrec.report.audit_result import AuditResult
 from fairrec.report.verdict import build_status
-from fairrec.statistics.missing import (
-    analyse_outcomes,
-    possible_outcomes,
-)
 from tests.builders import audit, one_each
 from tests.grouped_options import group_options
-from tests.worlds import over_worlds
 
 N_USERS = 200
 ALPHA = 0.05
@@ -117,19 +106,6 @@ def test_as_many_as_are_let_pass_are_conclusive_and_one_more_is_not(
     assert result.summary.max_undefined == max_undefined
 
 
-def test_few_missing_who_are_all_of_one_group_are_no_all_clear():
-    users = users_of(1000)
-    is_small = np.zeros(1000, dtype=bool)
-    is_small[:40] = True
-    users = users.with_columns(age=pl.Series(np.where(is_small, 9, users["age"])))
-    tables = {"predictions": labelled(~is_small)}
-    for most in (0.05, 1):
-        result = audited(tables, users=users, by="age", metrics="mrr", max_undefined=most)
-        # 4% in all would be let pass, but of one group everybody is missing
-        assert result.metrics["mrr@5"].undefined_share == 40 / 1000
-        assert result.metrics["mrr@5"].is_conclusive == (most == 1)
-
-
 def test_metrics_undefined_for_the_same_users_are_told_together():
     @fairrec.metric("odd_ones", needs=())
     def odd_ones(lists):
@@ -202,37 +178,3 @@ def test_a_rare_way_to_be_missing_does_not_hide_another():
     result = audited({"values": pl.DataFrame({**ids, "common": common, "rare": rare})}, **given)
     found = {one.metrics: bool(one.findings) for one in result.summary.missing}
     assert found == {("common",): True, ("rare",): False}
-
-
-def missing_anywhere(way: str, seed: int) -> tuple[dict[str, pl.DataFrame], dict[str, str]]:
-    """The tables of a world in which a fifth of the users are missing at random; options."""
-    is_there = np.random.default_rng(seed).random(N_USERS) >= 0.2
-    if way == "no relevant item":
-        return {"predictions": labelled(is_there)}, {"metrics": "mrr"}
-    return served(is_there), {"metrics": "recall@2", "missing_lists": way}
-
-
-def alarms(way: str, seed: int) -> int:
-    """Groups that are said to be missing more often, though none is, without the rest of it."""
-    tables, about = missing_anywhere(way, seed)
-    inputs, wanted = read_inputs(**tables, users=users_of(), by="gender,age", **about)
-    options = AuditOptions(
-        permutations=99, min_support=5, engine=Engine(threads=1), alpha=ALPHA, seed=seed
-    )
-    grouping = Grouping.of(inputs.attributes, options)
-    outcomes = possible_outcomes(measure_everyone(inputs, wanted), inputs)
-    (without,) = analyse_outcomes(outcomes, grouping, options)
-    return len(without.findings)
-
-
-@over_worlds(200)
-@pytest.mark.parametrize("way", ["no relevant item", "drop"])
-def test_where_groups_are_alike_there_is_a_finding_no_more_often_than_alpha(way, n_worlds):
-    found = [alarms(way, seed) for seed in range(n_worlds)]
-    # and not never: a test that finds nothing would pass
-    assert 0 < np.count_nonzero(found) <= binom.ppf(0.97, n_worlds, ALPHA)
-    # an audit has the same ones
-    for seed in (0, int(np.argmax(found))):
-        tables, about = missing_anywhere(way, seed)
-        (without,) = audited(tables, seed=seed, max_undefined=0.5, **about).summary.missing
-        assert len(without.findings) == found[seed]

@@ -13,8 +13,6 @@ from fairrec.statistics.permutation import (
     Permuted,
     null_distribution,
 )
-from fairrec.statistics.scores import guard_spread, own_spread
-from fairrec.statistics.simultaneous import normal_cut_offs
 from fairrec.statistics.strata import Strata
 from tests.statistics.small_worlds import (
     permutation_test,
@@ -99,25 +97,6 @@ def test_permutations_equal_a_slow_loop_over_groups(share_undefined):
     assert (test.n_reached[world.is_tested] == n_reached[world.is_tested]).all()
 
 
-def test_observed_scores_equal_the_loop_over_users():
-    world = random_population(2, share_undefined=0.3)
-    cells = world.grouping.cells
-    centred = np.nan_to_num(world.values - world.moments.mean[:, None])
-    scores = score_slowly(
-        world, *(np.array([cells.sums(row) for row in part]) for part in (centred, centred**2))
-    )
-    found = run(world, 1).scores
-    guarded = guard_spread(own_spread(world.moments), world.moments, world.grouping.lattice)
-    is_guarded = guarded.is_guarded & world.is_tested
-    assert is_guarded.any() and not is_guarded.all()
-    assert found.by_chance == approx(scores.by_chance, abs=1e-9)
-    for name in ("by_own", "smaller"):
-        mine, slow = getattr(found, name), getattr(scores, name)
-        assert mine[~is_guarded] == approx(slow[~is_guarded], abs=1e-9)
-        # of another shape, with the larger spread of their intervals
-        assert (np.abs(mine) <= np.abs(slow) + 1e-9)[is_guarded].all()
-
-
 def test_same_seed_same_numbers_on_any_number_of_threads():
     world = random_population(4)
     one, two = run(world, threads=1), run(world, threads=2)
@@ -161,20 +140,6 @@ def test_critical_is_where_significance_begins(better):
         scores = test.scores.smaller
         is_beyond = np.abs(scores) > np.where(scores > 0, *critical)
         assert (is_beyond == (test.adjusted_p_values <= alpha)).all()
-
-
-def test_cut_offs_of_intervals_are_exceeded_by_own_errors_as_often_as_alpha():
-    test = run(random_population(7, n_users=1000), 999)
-    is_tested = test.intervals.of_group >= 0
-    cut_offs = test.cut_offs(0.05)
-    assert cut_offs.shape == (2, *is_tested.shape)
-    assert np.isinf(cut_offs[:, ~is_tested]).all()
-    assert np.isfinite(cut_offs[:, is_tested]).all()
-    # those of sizes are at least those of as many normal scores
-    by_size = np.zeros((2, test.intervals.n_columns))
-    by_size[:, test.intervals.of_group[is_tested]] = test.cut_offs(0.05)[:, is_tested]
-    assert (by_size >= normal_cut_offs(test.intervals, 0.1) - 1e-9).all()
-    assert (test.largest_own > by_size).any(axis=(1, 2)).mean() <= 0.05
 
 
 def test_draws_of_workers_are_those_of_this_process():

@@ -21,7 +21,6 @@ from fairrec.statistics.ratios import (
     analyse_ratios,
     ratio_limits,
     relative_shortfall,
-    why_no_ratio,
 )
 from tests.groups.small_grouping import build_grouping
 from tests.statistics.small_worlds import measured_as
@@ -213,26 +212,12 @@ def test_intervals_to_the_best_cover_whichever_group_is_lucky(ratio, n_worlds):
 
 
 TAIL = 0.025
-N_WORLDS = 1500
 
 
 def rates(hits, n) -> Means:
     n, hits = np.broadcast_arrays(np.asarray(n, dtype=float), np.asarray(hits, dtype=float))
     mean = hits / n
     return Means(n, mean, n * mean * (1 - mean), 1.0, 1.0, is_rate=True)
-
-
-def means(samples: np.ndarray, everyone: np.ndarray, most: float) -> Means:
-    """One group a row; the spread of everyone is taken as one number, from all rows together."""
-    mean, variance = everyone.mean(), everyone.var()
-    return Means(
-        np.full(len(samples), float(samples.shape[1])),
-        samples.mean(axis=1),
-        samples.var(axis=1) * samples.shape[1],
-        variance / (mean * (1 - mean / most)),
-        most,
-        is_rate=False,
-    )
 
 
 def interval(one: Means, other: Means) -> tuple[np.ndarray, np.ndarray]:
@@ -261,42 +246,6 @@ def test_the_interval_of_a_ratio_is_that_of_donner_and_zou():
         (m1 * m2 + math.sqrt((m1 * m2) ** 2 - u1 * l2 * (2 * m1 - u1) * (2 * m2 - l2)))
         / (l2 * (2 * m2 - l2))
     )
-
-
-GAINS = 1 / np.log2(np.arange(2, 7))
-WORLDS = {
-    "ndcg, one in twenty is hit": (
-        lambda rng, size: np.where(rng.random(size) < 0.05, rng.choice(GAINS, size), 0),
-        1.0,
-    ),
-    "auc near 1": (lambda rng, size: rng.beta(0.97 * 6, 0.03 * 6, size), 1.0),
-    "log-normal": (lambda rng, size: rng.lognormal(0, 1.5, size), math.inf),
-}
-
-
-@pytest.mark.parametrize("world", WORLDS)
-@pytest.mark.parametrize("n", [30, 300])
-def test_intervals_of_ratios_of_means_cover(world, n):
-    draw, most = WORLDS[world]
-    rng = np.random.default_rng(n)
-    others = draw(rng, (N_WORLDS, 1000))
-    low, high = interval(means(draw(rng, (N_WORLDS, n)), others, most), means(others, others, most))
-    # the plain interval on the log scale falls to .74
-    assert ((low <= 1) & (high >= 1)).mean() > 0.92
-
-
-@pytest.mark.parametrize(
-    ("values", "is_complete", "reason"),
-    [
-        ([0.0, 1.0], True, None),
-        ([0.0, 1.0], False, "not all are scored"),
-        ([], True, "there are no values"),
-        ([-0.1, 1.0], True, "some values are negative"),
-        ([0.0, 0.0], True, "all values are 0"),
-    ],
-)
-def test_the_reason_is_told(values, is_complete, reason):
-    assert why_no_ratio(np.array(values), is_complete) == reason
 
 
 ERROR = 0.1 / FAR

@@ -24,7 +24,6 @@ from tests.statistics.small_worlds import (
 )
 from tests.worlds import over_worlds
 
-ANY = -1
 SKEWED = [0, 0, 0, 0, 0.2, 0.25, 1 / 3, 0.5, 1]
 
 
@@ -212,35 +211,3 @@ def test_searches_of_worlds_without_a_gap_have_few_false_findings(name, n_worlds
     # 92 of 100 at three times that
     assert with_finding <= binom.ppf(0.99, n_worlds, 0.05)
     assert n_whole / n_worlds > 10
-
-
-def planted_group(seed: int, n_users: int = 4000) -> tuple[list[np.ndarray], np.ndarray]:
-    """Codes and values of users of whom 60, those with (ANY, 2, 3), are three sd worse."""
-    rng = np.random.default_rng(seed)
-    codes = [rng.integers(0, n, n_users) for n in (2, 6, 12)]
-    inside = (codes[1] == 2) & (codes[2] == 3)
-    codes[2][np.flatnonzero(inside)[60:]] = 4
-    joining = np.flatnonzero(~inside)[: max(0, 60 - inside.sum())]
-    codes[1][joining], codes[2][joining] = 2, 3
-    inside = (codes[1] == 2) & (codes[2] == 3)
-    assert inside.sum() == 60
-    return codes, rng.normal(size=n_users) - 3 * inside
-
-
-@pytest.mark.parametrize(("name", "n_seeds"), [("adaptive", 16), ("random", 6)])
-def test_a_planted_group_of_60_among_4000_is_found_after_scoring_15_percent(name, n_seeds):
-    found = found_inside = 0
-    for seed in range(n_seeds):
-        codes, values = planted_group(seed)
-        world, test, _ = searched(name, codes, values, 600, 120, 10, seed)
-        p = test.adjusted_p_values[0]
-        inside = [p[world.position(first, 2, 3)] for first in (ANY, 0, 1)]
-        found += inside[0] <= 0.05
-        found_inside += min(inside) <= 0.05
-    if name == "adaptive":
-        # the group itself, or one of the two full intersections it is made of
-        assert found_inside >= 14
-        assert found >= 10
-    else:
-        # which no luck explains
-        assert found == 0

@@ -13,21 +13,16 @@ from scipy.special import ndtri, stdtr
 from scipy.stats import ttest_ind
 
 from fairrec.groups.lattice import ANY, Parents
-from fairrec.statistics.permutation import both_columns
 from fairrec.statistics.scores import (
-    Sums,
     compute_scores,
     guard_spread,
-    maxima,
     normal_scale,
     own_spread,
-    prepare_comparison,
     student_scale,
-    summarise_everyone,
     widest_ancestor,
 )
 from tests.groups.small_grouping import build_grouping
-from tests.statistics.small_worlds import population, random_population
+from tests.statistics.small_worlds import population
 
 
 @pytest.mark.parametrize("freedom", [4.0, 9.0, 30.0, 1000.0])
@@ -49,33 +44,6 @@ def test_by_own_error_large_groups_have_welchs_statistic():
     assert scores.by_own[0, 0] == approx(ndtri(stdtr(expected.df, expected.statistic)), rel=0.01)
     assert abs(scores.by_own[0, 0]) < abs(scores.by_chance[0, 0])
     assert scores.smaller[0, 0] == scores.by_own[0, 0]
-
-
-@pytest.mark.parametrize("bounds", [None, (0, 1)])
-def test_maxima_are_the_largest_scores_of_each_tail_and_column(bounds):
-    drawn = random_population(3, n_users=600, share_undefined=0.2)
-    world = population(drawn.codes, drawn.values, min_users=5, bounds=bounds)
-    moments = world.moments
-    tested, intervals = both_columns(
-        world.lattice.depth, moments.n, world.is_tested, [None] * len(moments.mean)
-    )
-    assert tested.n_columns == 9 < intervals.n_columns
-    smaller, by_own = maxima(
-        summarise_everyone(moments),
-        prepare_comparison(moments),
-        Sums(moments.total, moments.squares, moments.total, moments.squares),
-        tested,
-        intervals,
-    )
-    scores = compute_scores(moments)
-    for found, columns, of_groups in (
-        (smaller, tested, scores.smaller),
-        (by_own, intervals, scores.by_own),
-    ):
-        for tail, sign in enumerate((1, -1)):
-            for at in range(columns.n_columns):
-                expected = (sign * of_groups)[columns.of_group == at].max(initial=0.0)
-                assert found[tail, at] == approx(max(expected, 0.0))
 
 
 def random_lattice(seed: int, depth: int | None, min_users: int):

@@ -152,21 +152,6 @@ def test_no_misses_are_no_certainty_within_strata_either():
     assert within.low[0, at] < -0.04
 
 
-def test_what_varies_in_a_stratum_of_weight_is_seen_there():
-    # 300 beside 15 others, and 15 beside 1,500, who vary ten times as much
-    rng = np.random.default_rng(5)
-    group = np.repeat([0, 1, 0, 1], [300, 15, 15, 1500])
-    strata = Strata(np.repeat([0, 0, 1, 1], [300, 15, 15, 1500]).astype(np.int32), 2)
-    is_wild = (group == 0) & (strata.of_user == 1)
-    values = rng.normal(size=1830) * np.where(is_wild, 10.0, 1.0)
-    world = population([group], values)
-    moments = group_moments(world.values, world.grouping, strata=strata)
-    at = world.position(0)
-    part = moments.within.own.error2[0, at]
-    # half of the weight is in that stratum: about a quarter of 100 / 15
-    assert part == approx(100 / 15 / 4, rel=0.6)
-
-
 def test_a_group_is_kept_as_far_as_it_weighs_what_it_is_many():
     # 900 beside 10 others, 200 beside 5,000: nearly all weight is where few of the group are
     group = np.repeat([0, 1, 0, 1], [900, 10, 200, 5000])

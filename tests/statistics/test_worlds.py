@@ -16,10 +16,9 @@ from pytest import approx
 from scipy.stats import binom
 
 import fairrec
-from fairrec.statistics.findings import select_findings
 from fairrec.statistics.permutation import extreme_gaps, gap_p_value
 from tests.statistics.small_worlds import Population, permutation_test, population
-from tests.worlds import ATTRIBUTES, over_worlds, random_users, random_world
+from tests.worlds import ATTRIBUTES, over_worlds, random_world
 
 FAST = {
     "a group of 100 of 1,000 that is less active, values grow with activity",
@@ -99,7 +98,6 @@ def test_a_world_is_analysed_as_an_audit_of_its_table_is(name):
 ALPHA = 0.05
 N_PERMUTATIONS = 99
 MIN_USERS = 4
-PLANTED = [{"age": "65+"}, {"gender": "F", "age": "65+"}, {"gender": "F", "job": "job1"}]
 
 
 def population_of(users: pl.DataFrame, values, bounds=(0, 1)) -> Population:
@@ -157,47 +155,3 @@ def test_worlds_without_a_gap_have_findings_no_more_often_than_alpha(
     tolerated = binom.ppf(0.97, n_worlds, ALPHA)
     assert with_finding <= tolerated
     assert with_gap.max() <= tolerated
-
-
-def with_a_gap(planted: dict[str, str], seed: int, n_users: int):
-    """Users, and values of few levels that are six standard errors worse for the planted group."""
-    rng = np.random.default_rng(seed)
-    users = random_users(n_users, rng)
-    inside = np.ones(n_users, dtype=bool)
-    for name, value in planted.items():
-        inside &= (users[name] == value).to_numpy()
-    values = rng.choice([0, 0, 0, 0, 0.2, 0.25, 1 / 3, 0.5, 1], n_users)
-    n = inside.sum()
-    error = values.std() * np.sqrt(n_users / (n * (n_users - n)))
-    return users, values - 6 * error * inside
-
-
-def findings_of(users: pl.DataFrame, values, seed: int) -> list[dict[str, str]]:
-    world = population_of(users, values, bounds=None)
-    test, adjusted, _ = chance_in(world, seed)
-    assert world.is_tested.sum() > 250
-    chosen, _ = select_findings(
-        *(0, adjusted[0] <= ALPHA, test.critical(ALPHA)[:, 0], True),
-        *(world.moments, world.grouping),
-    )
-    levels = {name: sorted(users[name].unique()) for name in ATTRIBUTES}
-    return [
-        {
-            name: levels[name][code]
-            for name, code in zip(ATTRIBUTES, world.lattice.codes[one.position], strict=True)
-            if code >= 0
-        }
-        for one in chosen
-    ]
-
-
-@over_worlds(100)
-@pytest.mark.parametrize("planted", PLANTED)
-def test_a_gap_of_six_standard_errors_is_found(planted, n_worlds):
-    found = named = 0
-    for seed in range(n_worlds):
-        groups = findings_of(*with_a_gap(planted, seed, 3000), seed)
-        found += bool(groups)
-        named += planted in groups
-    assert found / n_worlds >= 0.95
-    assert named / n_worlds >= 0.90
