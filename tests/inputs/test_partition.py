@@ -145,15 +145,6 @@ def test_lists_that_are_missing_can_be_left_out(tmp_path: Path):
     assert len(dropped) < len(agree(tables, ["recall@3"], 5))
 
 
-def test_default_metrics_are_as_deep_as_the_longest_list_of_all(tmp_path: Path):
-    paths = made(tmp_path, 3, "scattered")
-    tables = {name: paths[name] for name in ("test", "users")}
-    tables["predictions"] = paths["recommended"]
-    longest = pl.read_parquet(paths["recommended"]).group_by("user_id").len()["len"].max()
-    whole = agree(tables, None, 1)
-    assert f"ndcg@{longest}" in whole.columns
-
-
 def test_one_row_a_user_gives_the_same(tmp_path: Path):
     paths = made(tmp_path, 4, "together")
     lists = tmp_path / "lists.parquet"

@@ -166,7 +166,6 @@ class RowSlice:
     files : which hold the rows
     is_text : whether user ids are text in the whole table, though these may look like numbers
     item_counts : a file with the number of rows of each item in the whole table
-    longest : the length of the longest list of the whole table, where default metrics need it
     """
 
     where: str
@@ -174,7 +173,6 @@ class RowSlice:
     files: tuple[Path, ...]
     is_text: bool = False
     item_counts: Path | None = None
-    longest: int | None = None
 
     def scan(self) -> pl.LazyFrame:
         """The rows, not read yet."""

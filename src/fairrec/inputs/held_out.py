@@ -257,19 +257,19 @@ _SHARE_WITHOUT = 0.01
 
 def refuse_joined(
     tables: Mapping[str, Table],
+    k: float,
     lengths: IntArray,
     n_relevant: IntArray,
     n_missed: int,
     n_items: int,
-    k: float,
 ) -> None:
     """An error where held-out items are only those that were recommended, so that none is missed.
 
     Parameters
     ----------
+    k : the largest cut-off of a metric that counts them
     lengths, n_relevant : of each list, and of the held-out items of its user
     n_items : that could be in a list
-    k : the largest cut-off of a metric that counts them
     """
     test, is_list = tables["test"], lengths > 0
     # lists with most of the items cannot miss much, and longer ones may be drawn candidates

@@ -147,9 +147,6 @@ def _partition(
             is_audited |= has_rows
         parts = _sink(_stored_rows(table), table.require("user_id"), n_parts, home / name)
         slices[name] = [RowSlice(table.where, table.path, files, is_text) for files in parts]
-    if "test" in opened and given.metrics is None:
-        longest = _longest_list(main)
-        slices["predictions"] = [replace(one, longest=longest) for one in slices["predictions"]]
     if "history" in opened:
         counts = home / "item-counts.parquet"
         _item_counts(opened["history"]).write_parquet(counts)
@@ -278,18 +275,6 @@ def _n_rows(rows: pl.LazyFrame) -> int:
     return int(rows.select(pl.len()).collect().item())
 
 
-def _longest_list(table: Table) -> int:
-    """The length of the longest list of recommendations."""
-    rows, item = _stored_rows(table), table.require("item_id")
-    lengths = _list_lengths(rows).get(item)
-    if lengths is not None:
-        longest = rows.select(lengths.max())
-    else:
-        longest = rows.group_by(table.require("user_id")).len().select(pl.col("len").max())
-    with table.read_errors():
-        return int(longest.collect(engine="streaming").item() or 0)
-
-
 def _items_a_row(table: Table) -> int:
     """The mean number of items in a row, by the first ones: more than one in lists."""
     rows = _stored_rows(table)
@@ -322,12 +307,10 @@ LARGE = 20_000_000
 # bytes at the highest point of an audit, as `python -m benchmarks memory` measures them
 ALWAYS = 250_000_000
 PER_ROW = 80
-PER_VALUE = 40
-"""Of each attribute of a user beyond the first, which a row has room for."""
 PER_BYTE_OF_LISTS, PER_BYTE_OF_TEXT, PER_BYTE_COMPRESSED = 6, 4, 20
 
 
-def refuse_large(tables: Mapping[str, Table], most: int | None, n_attributes: int = 1) -> None:
+def refuse_large(tables: Mapping[str, Table], most: int | None) -> None:
     """Refuse files that cannot fit into memory.
 
     Parameters
@@ -336,16 +319,13 @@ def refuse_large(tables: Mapping[str, Table], most: int | None, n_attributes: in
     most : the memory that may be used; None for half of what there is
     """
     needed = {table: estimate_bytes(table) for table in tables.values()}
-    users = tables.get("users")
-    if users is not None and users.stored is not None:
-        needed[users] += PER_VALUE * max(0, n_attributes - 1) * count_rows(users)
     large = [table.where for table, n in needed.items() if n > max(needed.values()) / 2]
     refuse_larger(
         sum(needed.values()) + ALWAYS,
         most,
         f"The rows of {listed(large)}, read at once,",
-        "Save large tables as Parquet files, of which parts are read where they can be, name fewer "
-        f"attributes in {spell('by')}, or audit fewer users",
+        "Save large tables as Parquet files, of which parts are read where they can be, or audit "
+        "fewer users",
     )
 
 

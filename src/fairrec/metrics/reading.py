@@ -74,7 +74,7 @@ def read_inputs(
     """
     given = TableOptions(**tables) if given is None else given
     opened = open_tables(predictions, given)
-    refuse_large(opened, max_memory, len(given.by))
+    refuse_large(opened, max_memory)
     notes: list[Note | str] = []
     if "values" in opened:
         wanted = _metrics_of_columns(opened["values"], given, notes)
@@ -197,15 +197,12 @@ def _refuse_joined(wanted: Sequence[MetricAtK], tables: Mapping[str, Table], *se
     """An error where lists hold all held-out items; see `refuse_joined`."""
     counting = [metric.k or np.inf for metric in wanted if "labels" in metric.metric.needs]
     if counting:
-        refuse_joined(tables, *seen, k=max(counting))
+        refuse_joined(tables, max(counting), *seen)
 
 
 def _fitting(wanted: tuple[MetricAtK, ...], inputs: AuditInputs) -> tuple[MetricAtK, ...]:
     """The default metrics no deeper than the lists."""
     longest = np.diff(inputs.candidates.offsets).max(initial=0)
-    part = inputs.tables["predictions"].row_slice
-    if part is not None and part.longest is not None:
-        longest = part.longest  # all parts have the same metrics
     k = int(min(DEEPEST, max(longest, 1)))
     deep = {*_OF_RECOMMENDATIONS} if "test" in inputs.tables else set()
     deep |= {*_BY_DEFAULT["against_lists"]} if "against_lists" in inputs.tables else set()
