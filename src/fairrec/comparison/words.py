@@ -274,23 +274,26 @@ def _answer_table(name: str, summary: ComparisonSummary, changes: pl.DataFrame) 
     """The mean of all, and the groups shown to have changed, those of few attributes first."""
     metric = summary.metrics[name]
     rows = changed_rows(name, changes).sort("depth", maintain_order=True)
-    groups = []
+    groups, behind = [], "unlike" if metric.higher_is_better is None else "behind"
     for row in rows.iter_rows(named=True):
-        label, support, before, after, change, interval, *_ = group_cells(row, metric)
-        word = row["outcome"].split()[0]
-        verdict = f"{word}, behind" if row["is_behind"] else word
-        cells = support, before, after, change, interval, verdict
+        label, support, before, after, _, interval, *_ = group_cells(row, metric)
+        verdict = row["outcome"].split()[0]
+        if row["is_behind"]:
+            verdict = {"lost": "lost more", "gained": "gained less"}.get(verdict, behind)
+        cells = support, before, after, interval, verdict
         groups.append(Row(label, cells, find_direction(row["outcome"])))
     everyone = []
     if (mean := metric.everyone) is not None:
-        everyone = [Row(f"all {summary.unit.many}", (*_change_cells(mean), mean.verdict))]
+        n_users, before, after, _, interval = _change_cells(mean)
+        cells = n_users, before, after, interval, mean.verdict
+        everyone = [Row(f"all {summary.unit.many}", cells)]
     columns = (
-        *(plain(name), summary.unit.many, "before", "after", "change"),
-        *(f"{confidence(summary.alpha)} interval (all)", "verdict"),
+        *(plain(name), summary.unit.many, "before", "after"),
+        *(f"change, {confidence(summary.alpha)} (all)", "verdict"),
     )
     more = "more groups changed, on the page"
     blocks = (Block("", tuple(everyone), ""), Block("", tuple(groups), more, is_ranked=True))
-    return AnswerTable(columns, (False, *(True,) * 5, False), blocks)
+    return AnswerTable(columns, (False, *(True,) * 4, False), blocks)
 
 
 def find_direction(outcome: Loss) -> Served | None:

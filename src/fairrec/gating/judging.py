@@ -197,7 +197,7 @@ def judge_groups(rule: Rule, require: Require, measured: Measurements, place: in
         found = f"no group {which} has others to be compared with, so nothing is ruled out"
         to_pass = "a smaller certify_from, or an audit of at least two groups"
     elif outcome == "failed":
-        more = f"; {n_failed:,} of {plural(int(looked_at.sum()), 'group')} fail"
+        more = f"; {plural(n_failed - 1, 'other group')} fail{'s' * (n_failed == 2)} too"
         found = _describe_group(rule, about, harms, at, summary) + more * (n_failed > 1)
         to_pass = _within(rule, limit, harms.label(at), n_failed)
     elif outcome == "passed":
