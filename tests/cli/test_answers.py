@@ -151,7 +151,7 @@ def test_a_comparison(here: Path):
     for options in ((), ("--tolerance", "0.01"), ("--tolerance", "0.5")):
         lines = check(*compared, *options)
         assert any(line.startswith("all users") for line in lines)
-    assert "### Groups that changed" in verbose(*compared, title="# FairRec comparison")
+    assert "| all users " in verbose(*compared, title="# FairRec comparison")
 
 
 def test_a_trend(here: Path):

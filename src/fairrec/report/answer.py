@@ -20,7 +20,7 @@ WIDTH, HEIGHT = 80, 24
 MOST_ROWS = 12
 """Rows of a table before blocks without anything significant are printed in one line each."""
 LEAST_ROWS = 6
-"""Rows of a table that stay, however much there is to be said."""
+"""Rows of a table that stay, however many sentences there are."""
 LONGEST_TEXT = 3
 LONGEST_HEADLINE = 4
 LONGEST_STEP = 4
@@ -52,7 +52,7 @@ class Block:
 
     Parameters
     ----------
-    name : of the attribute; empty where labels say all
+    name : of the attribute; empty where labels have the attributes
     in_short : one line about the groups that are not significant, to print in their place
     is_short : whether there are too many groups to print all of them
     is_ranked : whether the first rows are the ones to print where there is no room for all, instead
@@ -98,7 +98,7 @@ class AnswerTable:
         return _n_lines(self.blocks)
 
     def fit(self, room: int) -> AnswerTable:
-        """The same in so many lines, the header aside.
+        """The same in at most `room` lines, the header aside.
 
         Blocks take a line each where nothing in them is significant, the last first; then rows go
         from the end, then blocks.
@@ -146,7 +146,7 @@ class Answer:
 
     Parameters
     ----------
-    headline : who, in which metric, by how much, how sure
+    headline : which group, in which metric, by how much, how sure
     about : what was audited
     notes : what is to be known before any number
     sentences : what is ruled out, above all

@@ -182,20 +182,19 @@ def _of_findings(groups: list[FoundGroup], summary: AuditSummary) -> tuple[str, 
     size = f"{here} instead of {about}{there}"
     details = [because_of(finding, words).rstrip(".")]
     if summary.adjustment is None:
-        said = f"{size}{_relative(finding.value, others, summary.metrics[name])}"
+        effect = f"{size}{_relative(finding.value, others, summary.metrics[name])}"
     else:
         # values are unadjusted, and may differ in the other direction
         details.append(f"Unadjusted: {size}")
         lower = "lower" if finding.difference < 0 else "higher"
         same = f"others with the same {covariate_names(summary)}"
-        said = f"{number(abs(finding.difference))} {lower} than that of {same}"
+        effect = f"{number(abs(finding.difference))} {lower} than that of {same}"
     if is_sampled(summary):
         n_sample = unit.count(summary.metrics[name].n_compared)
         details.append(f"all others estimated from {n_sample} drawn at random")
     p = p_is(p_adjusted(finding.p_adjusted, summary))
-    return f"{subject}: {plain(name)} {said}, not chance ({p}, adjusted)", "; ".join(
-        filter(None, details)
-    )
+    detail = "; ".join(filter(None, details))
+    return f"{subject}: {plain(name)} {effect}, not chance ({p}, adjusted)", detail
 
 
 def _relative(here: float, there: float, result: MetricResult) -> str:

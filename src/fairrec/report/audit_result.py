@@ -67,10 +67,7 @@ def show_page(page: str) -> Path | None:
 def _in_notebook() -> bool:
     """Whether a notebook runs this; a terminal, with IPython or without, is none."""
     ipython: Any = sys.modules.get("IPython")
-    if ipython is None:
-        return False
-    shell = ipython.get_ipython()
-    return shell is not None and hasattr(shell, "kernel")
+    return ipython is not None and hasattr(ipython.get_ipython(), "kernel")
 
 
 @dataclass(frozen=True, slots=True)

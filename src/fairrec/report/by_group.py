@@ -175,6 +175,6 @@ def add_ratios(table: pl.DataFrame, summary: AuditSummary) -> pl.DataFrame:
 
 
 def has_ratios(about: MetricResult, summary: AuditSummary) -> bool:
-    """Whether one value of a metric may be so many percent of another."""
+    """Whether one value of a metric may be a percentage of another."""
     is_whole = summary.adjustment is None and not summary.search.n_not_fully_scored
     return about.is_ratio_scale and about.sd is not None and is_whole

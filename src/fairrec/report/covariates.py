@@ -47,24 +47,24 @@ def covariate_lines(summary: AuditSummary) -> tuple[str, ...]:
 
 
 def _adjusted(summary: AuditSummary) -> str:
-    """The covariates, and whom they leave without anyone to compare with."""
-    given = summary.adjustment
-    assert given is not None
+    """The covariates, and the users that share theirs with no other."""
+    adjustment = summary.adjustment
+    assert adjustment is not None
     names = ", ".join(
         plain(name) + (f" ({about.binning})" if about.binning else "")
-        for name, about in given.covariates.items()
+        for name, about in adjustment.covariates.items()
     )
     many = summary.unit.many
     line = (
-        f"Adjusted for {names}, in {plural(given.n_strata, 'combination')}: differences, "
+        f"Adjusted for {names}, in {plural(adjustment.n_strata, 'combination')}: differences, "
         f"intervals, p-values and verdicts. Values, gaps, ratios and missing {many} are unadjusted."
     )
-    n_unknown = sum(about.n_missing or 0 for about in given.covariates.values())
+    n_unknown = sum(about.n_missing or 0 for about in adjustment.covariates.values())
     if n_unknown:
         line += f" Unknown covariates ({n_unknown:,} {many}) are a combination of their own."
-    if given.n_users_alone:
-        line += f" {given.n_users_alone:,} {many} share theirs with no other: use wider bins."
-    n_groups = sum(given.n_not_comparable.values())
+    if adjustment.n_users_alone:
+        line += f" {adjustment.n_users_alone:,} {many} share theirs with no other: use wider bins."
+    n_groups = sum(adjustment.n_not_comparable.values())
     if n_groups:
         line += f" {plural(n_groups, 'group')} of mostly such {many}: inconclusive."
     return line
@@ -96,18 +96,18 @@ def _confounded(found: list[Confounder], command: str) -> str:
 
 def no_longer_lines(summary: AuditSummary) -> tuple[str, ...]:
     """The groups that differ significantly, and not among users with equal covariates."""
-    given = summary.adjustment
-    if given is None:
+    adjustment = summary.adjustment
+    if adjustment is None:
         return ()
-    lines = [_no_longer(one, summary) for one in given.no_longer[:SHOWN]]
-    n_more = len(given.no_longer) - SHOWN
+    lines = [_no_longer(one, summary) for one in adjustment.no_longer[:SHOWN]]
+    n_more = len(adjustment.no_longer) - SHOWN
     if n_more > 0:
         lines.append(f"{plural(n_more, 'more group')} no longer found in result.json.")
     return tuple(lines)
 
 
 def explained(finding: Finding, summary: AuditSummary) -> str:
-    """The difference unadjusted and adjusted; empty where no covariates are given."""
+    """The difference unadjusted and adjusted; empty where no covariates are adjustment."""
     if summary.adjustment is None or finding.raw_difference is None:
         return ""
     return _both(finding.raw_difference, finding.difference, finding.kept_share)

@@ -140,8 +140,8 @@ def _deeper_findings(
     axes = [f"a{at}" for at in range(len(summary.attributes))]
     mine.columns = ["metric", *axes, *groups.columns[1 + len(axes) :]]
     rows = [[key.get(name) for name in summary.attributes] for key in keys]
-    wanted = pl.DataFrame(rows, schema=dict.fromkeys(axes, pl.String), orient="row")
-    chosen = mine.join(wanted, on=axes, how="semi", nulls_equal=True)
+    keyed = pl.DataFrame(rows, schema=dict.fromkeys(axes, pl.String), orient="row")
+    chosen = mine.join(keyed, on=axes, how="semi", nulls_equal=True)
     return sorted(read_groups(chosen, summary), key=lambda one: keys.index(one.group))
 
 
@@ -165,7 +165,7 @@ def describe_outcome(one: GroupNumbers, served: Served | None) -> str:
     if one.outcome == "inconclusive" and one.excludes_zero and one.p_adjusted is not None:
         # the interval alone looks significant
         return f"open ({p_is(p_value(one.p_adjusted))})"
-    # the sign of the difference says which way
+    # the sign of the difference has the direction
     return one.outcome.removeprefix("worse ").removeprefix("differs ")
 
 
@@ -185,7 +185,7 @@ def _decimals(rows: Sequence[GroupNumbers], result: MetricResult) -> int:
 
 
 def _fixed(value: float | None, digits: int, *, sign: bool = False) -> str:
-    """A number with so many decimals; an end of an interval that is None has no limit."""
+    """A number with fixed decimals; an end of an interval that is None has no limit."""
     if value is None:
         return "no limit" if sign else "-"
     text = f"{value:{'+' if sign else ''},.{digits}f}"

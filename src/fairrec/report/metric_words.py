@@ -139,7 +139,7 @@ def gap_words(name: str, result: MetricResult, summary: AuditSummary) -> str:
 
 def describe_power(result: MetricResult, summary: AuditSummary) -> str:
     """The differences that would be detected, by size of group; empty where it is not known."""
-    # it depends on who shares a group's covariates, or on the items
+    # it depends on how many share a group's covariates, or on the items
     if summary.adjustment is not None or not summary.unit.is_users or not result.is_conclusive:
         return ""
     if not result.detectable:

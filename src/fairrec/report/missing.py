@@ -21,7 +21,7 @@ _LACKS: dict[MissingKind, str] = {
     "no relevant item": "have no relevant item",
     "undefined": "have no value",
 }
-"""What users who are missing in one way have not."""
+"""Ways to be missing, as predicates."""
 
 
 def missing_lines(summary: AuditSummary) -> tuple[str, ...]:

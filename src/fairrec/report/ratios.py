@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import heapq
-from collections.abc import Sequence
+import math
 
 from fairrec.core.errors import plain
 from fairrec.report.words import TableView, confidence, group_label, number, percent
@@ -15,7 +14,7 @@ _NOT_COMPARED = {"small": "too few", "unknown": "unknown", None: "-"}
 
 
 def ratio_table(summary: AuditSummary, most_rows: int = ROWS_SHOWN) -> TableView:
-    """Each group beside the best group and beside all others, the lowest ratios of each metric.
+    """Each group beside the best group and beside all others, the lowest ratios first.
 
     Parameters
     ----------
@@ -27,7 +26,8 @@ def ratio_table(summary: AuditSummary, most_rows: int = ROWS_SHOWN) -> TableView
     rows, n_all = [], 0
     for name, result in compared.items():
         groups = [group for one in result.by for group in one.groups]
-        rows += [(plain(name), *_row(group)) for group in _lowest(groups, most_each)]
+        groups.sort(key=lambda one: math.inf if one.to_best is None else one.to_best)
+        rows += [(plain(name), *_row(group)) for group in groups[:most_each]]
         n_all += len(groups)
     note = (
         f"Intervals are {level} for one group at a time. To the best: over the best group of the "
@@ -48,16 +48,6 @@ def ratio_table(summary: AuditSummary, most_rows: int = ROWS_SHOWN) -> TableView
         rows=tuple(rows),
         note=note,
     )
-
-
-def _lowest(groups: Sequence[GroupRatios], most: int) -> list[GroupRatios]:
-    """The groups with the lowest ratio to the best, then the largest others, in their order."""
-
-    def place(at: int) -> tuple[bool, float]:
-        ratio = groups[at].to_best
-        return ratio is None, -groups[at].support if ratio is None else ratio
-
-    return [groups[at] for at in sorted(heapq.nsmallest(most, range(len(groups)), place))]
 
 
 def _row(group: GroupRatios) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ _MOST_ROWS = 100
 _MEANT = re.compile(
     r"""
     (?P<linked>
-        (?<![0-9A-Za-z_])@(?=\w)        # somebody to notify
+        (?<![0-9A-Za-z_])@(?=\w)        # a user to notify
         | @(?=[\w.-]*\.\w)              # a mail address
         | :(?=//)                       # any scheme
         | www(?=\.)
@@ -41,7 +41,7 @@ def to_markdown(view: ReportView) -> str:
 
 
 def _verdicts(view: ReportView) -> TableView:
-    """What each metric says, and what is ruled out."""
+    """The verdict of each metric, and what is ruled out."""
     rows = tuple(
         (one.metric, one.qualified_status, " ".join((one.headline, *one.details)), one.ruled_out)
         for one in view.verdicts
@@ -58,12 +58,12 @@ def write_markdown(
     reproduce: str = "",
 ) -> str:
     """An answer and what is behind it, as Markdown."""
-    said = [f"# {title}", "", *answer_markdown(answer)]
-    said += [*(f"- {escape(line)}" for line in lines), ""] if lines else []
+    text = [f"# {title}", "", *answer_markdown(answer)]
+    text += [*(f"- {escape(line)}" for line in lines), ""] if lines else []
     for table in tables:
-        said += [f"### {escape(table.title)}", "", *table_lines(table), ""]
-    said += [f"Reproduce: {escape(reproduce)}"] if reproduce else []
-    return "\n".join(said).rstrip() + "\n"
+        text += [f"### {escape(table.title)}", "", *table_lines(table), ""]
+    text += [f"Reproduce: {escape(reproduce)}"] if reproduce else []
+    return "\n".join(text).rstrip() + "\n"
 
 
 def answer_markdown(answer: Answer) -> list[str]:

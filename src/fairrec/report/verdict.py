@@ -67,7 +67,7 @@ UNDECIDED = "undecided by permutation"
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What one metric says, in words.
+    """What is known in one metric, in words.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ class Verdict:
 
 
 def build_verdict(name: str, result: MetricResult, summary: AuditSummary) -> Verdict:
-    """What one metric says."""
+    """What is known in one metric."""
     status = build_status(result, summary.unit)
     undecided = _undecided(result, summary)
     qualifier = UNDECIDED if undecided else ""

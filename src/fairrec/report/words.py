@@ -186,7 +186,7 @@ def p_value(value: float, least: float = 0.0) -> str:
 
     Parameters
     ----------
-    least : the smallest p-value that so many permutations can show
+    least : the smallest p-value that the permutations can show
     """
     if least and value <= least * (1 + 1e-9) and value < 1:
         digits = 3 if value >= 0.0005 else 1 - _exponent(value)
@@ -235,7 +235,7 @@ def group_label(group: Mapping[str, Value]) -> str:
 
 
 def shown(value: Value, longest: int = LONGEST_TEXT) -> str:
-    """The value of an attribute; an empty one is said to be.
+    """The value of an attribute; an empty one is marked.
 
     >>> shown("F"), shown("")
     ('F', '(empty)')
