@@ -19,7 +19,7 @@ def test_the_answer_stands_above_the_fold(opened: Opened):
         assert box["y"] + box["height"] <= 900, part
     assert page.locator(".answer.found").count() == 1
     row = page.locator(".dot-table tbody tr.worse", has_text="gender=F, age=65+").first
-    assert "worse; finding in 1 other metric" in row.inner_text()
+    assert "worse; 1 more metric" in row.inner_text()
     order = [page.locator(part).first.bounding_box()["y"] for part in ("h1", "#dots", ".ruled-out")]
     assert order == sorted(order)
 

@@ -156,7 +156,7 @@ def test_a_dot_has_the_numbers_of_its_group_and_lies_in_its_interval():
             assert (row.value, row.low, row.high) == numbers
             assert row.after == (signed_with_interval(*numbers),)
         assert (plot.rows[-1].tone, plot.rows[-1].has_card) == ("worse", True)
-        assert plot.rows[-1].verdict == "worse; finding in 1 other metric"
+        assert plot.rows[-1].verdict == "worse; 1 more metric"
 
 
 def test_places_are_linear_and_what_is_unknown_has_none():

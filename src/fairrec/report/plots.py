@@ -42,12 +42,11 @@ class Plots:
         for name in (first, second):
             if name not in names:
                 raise unknown_name("attribute of this audit", name, names)
-        low, high = sorted(map(names.index, (first, second)))
         groups, name = self._groups(), self._metric(metric)
-        part = groups.pairs(name).get((low, high))
-        if part is None:
-            raise InputError(f"No group of {first} and {second} has enough users to be drawn.")
-        return pair_map(groups, name, (low, high), part).chart()
+        for pair, rows in groups.pairs(name).items():
+            if {*pair} == {first, second}:
+                return pair_map(groups, name, pair, rows).chart()
+        raise InputError(f"No group of {first} and {second} has enough users to be drawn.")
 
     def _metric(self, metric: str | None) -> str:
         summary = self.result.summary

@@ -323,7 +323,9 @@ def _ruled_out(groups: PageGroups) -> Section | None:
         "What is ruled out",
         sentences=(
             "Harms above the line are ruled out for all groups of at least that size at once, "
-            "except findings. Harms below it, shaded, remain possible. Dashed: the tolerance.",
+            "except findings. Harms below it, shaded, remain possible."
+            + " Dashed: the tolerance."
+            * (summary.tolerance is not None),
         ),
         charts=charts,
     )
@@ -386,7 +388,7 @@ def _pairs(groups: PageGroups) -> Section | None:
     for pair in ranked[:PAIRS]:
         if sum(len(chart.figure.data["cells"]) for chart in charts) > CELLS:
             break
-        names.append(" and ".join(plain(groups.names[at]) for at in pair))
+        names.append(" and ".join(map(plain, pair)))
         for at, name in enumerate(metrics):
             if pair in parts[name]:
                 figure = pair_map(groups, name, pair, parts[name][pair])

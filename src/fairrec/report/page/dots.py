@@ -170,7 +170,7 @@ def _plot(metric: str, is_folded: dict[Key, bool], groups: PageGroups) -> DotPlo
         verdict = describe_outcome(one, served)
         n_others = sum(name != metric for name, _ in found[key].findings) if key in found else 0
         if n_others:
-            verdict += f"; finding in {plural(n_others, 'other metric')}"
+            verdict += f"; {plural(n_others, 'more metric')}"
         rows.append(
             DotRow(
                 label=group_label(one.group),
@@ -202,8 +202,6 @@ def describe_rows(groups: PageGroups) -> str:
     text = "Each value of one attribute"
     if n_deeper:
         text += ", then intersections that differ significantly, worst first"
-    if n_deeper > MOST_DEEPER:
-        text += f" ({n_deeper - MOST_DEEPER:,} more in result.json)"
     if unit.is_users:
         return f"{text}."
     return f"{text}. Intervals allow for another sample of users; the {unit.many} stay as they are."

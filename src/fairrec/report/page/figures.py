@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Iterable
-from statistics import median
+from collections.abc import Sequence
 from typing import Any
-
-import polars as pl
 
 from fairrec.core.audited_entity import Unit
 from fairrec.core.errors import plain
 from fairrec.report.findings import service_direction
+from fairrec.report.group_rows import GroupNumbers
 from fairrec.report.metric_words import harm_word, scored
-from fairrec.report.page.groups import PageGroups
+from fairrec.report.page.groups import PageGroups, Pair
 from fairrec.report.page.vega import (
     BETTER,
     CHOSEN,
@@ -38,17 +35,12 @@ from fairrec.statistics.verdict import CertifiedSize
 
 POINTS = 2000
 """Groups in the charts of all metrics together."""
-LOG_FROM = 20
-"""Times the median from which on the axis of harms is a log scale."""
 AXIS_VALUES = 25
 """Values of an attribute on the axis of a map."""
 FADED = 0.3
 """How much of its colour a cell keeps that is not significant."""
 PER_CHARACTER = 6.2
 """Pixels that a character of a number needs."""
-
-Pair = tuple[int, int]
-"""Positions of two attributes."""
 
 
 def group_chart(groups: PageGroups, metric: str, height: int = 320) -> Figure:
@@ -138,12 +130,7 @@ def ruled_out_curve(
     tolerance = None if result.verdict is None else result.verdict.tolerance
     largest = groups.of_metric[metric]["support"].max()
     end = max(largest if isinstance(largest, int) else 0, steps[0].support + 1)
-    harms = [step.harm for step in steps]
-    # what is ruled out for few users may be a thousand times what is for many
-    is_log = max(harms) > LOG_FROM * median(harms) > 0
-    least = min(filter(None, harms), default=1.0)
-    top = 1.12 * max(*harms, tolerance or 0.0) or 1.0
-    low = min(least, tolerance or least) / 1.5 if is_log else 0.0
+    top = 1.12 * max(*(step.harm for step in steps), tolerance or 0.0) or 1.0
     at = {
         "x": channel(
             "size:Q",
@@ -151,26 +138,17 @@ def ruled_out_curve(
             scale={"type": "log", "domain": [steps[0].support, end], "nice": False},
             axis={"format": "~s", "tickCount": 6, "grid": False},
         ),
+        # what is ruled out for few users may be a thousand times what is for many
         "y": channel(
             "harm:Q",
-            title=f"largest {harm_word(result)} not ruled out",
-            scale={
-                "type": "log" if is_log else "linear",
-                "domain": [low, top],
-                "nice": False,
-                "clamp": True,
-            },
-            axis={"tickCount": 5, "grid": not is_log},
+            title=f"{harm_word(result)} not ruled out (sqrt scale)",
+            scale={"type": "sqrt", "domain": [0, top], "nice": False},
+            axis={"tickCount": 5},
         ),
     }
     # the last step holds for all larger groups
     rows = [
-        {
-            "size": size,
-            "harm": max(low, step.harm),
-            "n_groups": step.n_groups,
-            "low": low,
-        }
+        {"size": size, "harm": step.harm, "n_groups": step.n_groups}
         for step, size in [*((step, step.support) for step in steps), (steps[-1], end)]
     ]
     tooltip = [
@@ -180,7 +158,7 @@ def ruled_out_curve(
     ]
     stepwise: dict[str, Any] = {"interpolate": "step-after"}
     layers = [
-        layer("area", {**at, "y2": {"field": "low"}}, color=GROUP, opacity=0.2, **stepwise),
+        layer("area", at, color=GROUP, opacity=0.2, **stepwise),
         layer("line", at, strokeWidth=2, style=INK_STYLE, **stepwise),
         # wide targets for the pointer
         layer("point", {**at, "tooltip": tooltip}, filled=True, size=140, opacity=0),
@@ -218,21 +196,19 @@ def search_history(
     )
 
 
-def pair_map(groups: PageGroups, metric: str, pair: Pair, part: pl.DataFrame) -> Figure:
+def pair_map(groups: PageGroups, metric: str, pair: Pair, rows: Sequence[GroupNumbers]) -> Figure:
     """The groups of two attributes, coloured by their differences from all others.
 
     Parameters
     ----------
-    part : the rows of these groups; of an attribute with many values, some are drawn
+    rows : these groups; of an attribute with many values, some are drawn
     """
     summary = groups.summary
     result, alpha = summary.metrics[metric], summary.alpha
-    names = [groups.names[at] for at in pair]
-    for axis in (groups.axes[at] for at in pair):
-        values = _drawn_values(part, axis, alpha)
-        part = part.join(values, on=axis, how="semi", maintain_order="left")
-    rows = groups.rows(part)
-    down, across = (axis_labels({row.group[name] for row in rows}) for name in names)
+    for name in pair:
+        values = _drawn_values(rows, name, alpha)
+        rows = [row for row in rows if row.group[name] in values]
+    down, across = ({row.group[name] for row in rows} for name in pair)
     reach = color_range(groups, metric)
     decimals = max(0, 2 - math.floor(math.log10(reach)))
     found = groups.finding_keys(metric)
@@ -240,15 +216,15 @@ def pair_map(groups: PageGroups, metric: str, pair: Pair, part: pl.DataFrame) ->
         {
             "group": groups.number(row.group),
             "label": group_label(row.group),
-            "row": down[row.group[names[0]]],
-            "column": across[row.group[names[1]]],
+            "row": shown(row.group[pair[0]]),
+            "column": shown(row.group[pair[1]]),
             "size": row.support,
             "value": row.value,
             "difference": row.difference,
             "p_adjusted": row.p_adjusted,
             "text": _cell_text(row.difference, decimals),
             "is_finding": groups.key(row.group) in found,
-            "is_faded": row.p_adjusted is not None and row.p_adjusted > alpha,
+            "is_faded": not _is_significant(row, alpha) and row.p_adjusted is not None,
         }
         for row in rows
     ]
@@ -256,11 +232,16 @@ def pair_map(groups: PageGroups, metric: str, pair: Pair, part: pl.DataFrame) ->
     at = {
         "x": channel(
             "column:N",
-            title=plain(names[1]),
-            sort=[*across.values()],
+            title=plain(pair[1]),
+            sort=[*map(shown, sorted(across, key=value_order))],
             axis={"labelAngle": -45, **bare},
         ),
-        "y": channel("row:N", title=plain(names[0]), sort=[*down.values()], axis=bare),
+        "y": channel(
+            "row:N",
+            title=plain(pair[0]),
+            sort=[*map(shown, sorted(down, key=value_order))],
+            axis=bare,
+        ),
     }
     colours = DIVERGING_NEUTRAL if result.higher_is_better is None else DIVERGING
     squares = {
@@ -319,10 +300,13 @@ def color_range(groups: PageGroups, metric: str) -> float:
 
     Without any it is the largest, so that small differences do not look large.
     """
-    of_pairs = groups.of_metric[metric].filter(pl.col("depth") == 2)
-    significant = of_pairs.filter(pl.col("p_adjusted") <= groups.summary.alpha)
-    largest = (significant if significant.height else of_pairs)["difference"].abs().max()
-    return largest if isinstance(largest, float) and largest > 0 else 1.0
+    rows = [row for part in groups.pairs(metric).values() for row in part]
+    significant = [row for row in rows if _is_significant(row, groups.summary.alpha)]
+    return max((abs(row.difference or 0.0) for row in significant or rows), default=0.0) or 1.0
+
+
+def _is_significant(row: GroupNumbers, alpha: float) -> bool:
+    return row.p_adjusted is not None and row.p_adjusted <= alpha
 
 
 def _cell_text(difference: float | None, decimals: int) -> str:
@@ -331,26 +315,14 @@ def _cell_text(difference: float | None, decimals: int) -> str:
     return with_sign(f"{difference:,.{decimals}f}".replace("-", MINUS))
 
 
-def _drawn_values(part: pl.DataFrame, axis: str, alpha: float) -> pl.DataFrame:
+def _drawn_values(rows: Sequence[GroupNumbers], name: str, alpha: float) -> list[str]:
     """The values of an attribute that are drawn: significant ones, then the largest."""
-    is_significant = (pl.col("p_adjusted") <= alpha).fill_null(False).any()
-    values = part.group_by(axis).agg(is_significant.alias("significant"), pl.col("support").sum())
-    return values.sort("significant", "support", axis, descending=True).head(AXIS_VALUES)
-
-
-def axis_labels(values: Iterable[str]) -> dict[str, str]:
-    """A short text for each value, in order; long ones that are cut alike are numbered.
-
-    >>> [*axis_labels({"b" * 50, "b" * 60, "a"}).values()][1:]
-    ['bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb…', 'bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb… (2)']
-    """
-    labels: dict[str, str] = {}
-    n_alike: Counter[str] = Counter()
-    for value in sorted(values, key=value_order):
-        text = shown(value, 40)
-        n_alike[text] += 1
-        labels[value] = text if n_alike[text] == 1 else f"{text} ({n_alike[text]})"
-    return labels
+    ranks: dict[str, tuple[bool, int]] = {}
+    for row in rows:
+        is_significant, size = ranks.get(row.group[name], (False, 0))
+        is_significant |= _is_significant(row, alpha)
+        ranks[row.group[name]] = is_significant, size + row.support
+    return sorted(ranks, key=lambda value: ranks[value], reverse=True)[:AXIS_VALUES]
 
 
 def rank_pairs(groups: PageGroups) -> list[Pair]:
@@ -358,12 +330,12 @@ def rank_pairs(groups: PageGroups) -> list[Pair]:
     lowest: dict[Pair, float] = {}
     for metric in groups.drawn:
         for pair, part in groups.pairs(metric).items():
-            p_values = part["p_adjusted"].drop_nulls().to_list()
+            p_values = [row.p_adjusted for row in part if row.p_adjusted is not None]
             lowest[pair] = min([*p_values, lowest.get(pair, 1.0)])
     named = {*groups.found[0].group} if groups.found else set()
 
     def rank(pair: Pair) -> tuple[int, float, Pair]:
-        return -len(named.intersection(groups.names[at] for at in pair)), lowest[pair], pair
+        return -len(named.intersection(pair)), lowest[pair], pair
 
     return sorted(lowest, key=rank)
 

@@ -19,6 +19,8 @@ MOST_METRICS = 12
 
 Key = tuple[str | None, ...]
 """One text for each attribute; None where any value counts."""
+Pair = tuple[str, str]
+"""The names of two attributes."""
 
 
 class PageGroups:
@@ -96,12 +98,10 @@ class PageGroups:
             maintain_order="left",
         )
 
-    def pairs(self, metric: str) -> dict[tuple[int, int], pl.DataFrame]:
-        """The groups of two attributes, by the positions of the two."""
-        frame = self.of_metric[metric].filter(pl.col("depth") == 2)
-        if not frame.height:
-            return {}
-        where = [pl.when(pl.col(axis).is_not_null()).then(i) for i, axis in enumerate(self.axes)]
-        positions = {"first": pl.coalesce(where), "second": pl.coalesce(where[::-1])}
-        parts = frame.with_columns(**positions).partition_by("first", "second", as_dict=True)
-        return {(int(first), int(second)): part for (first, second), part in parts.items()}
+    def pairs(self, metric: str) -> dict[Pair, list[GroupNumbers]]:
+        """The groups of two attributes, by the names of the two."""
+        found: dict[Pair, list[GroupNumbers]] = {}
+        for row in self.rows(self.of_metric[metric].filter(pl.col("depth") == 2)):
+            first, second = row.group
+            found.setdefault((first, second), []).append(row)
+        return found
