@@ -6,7 +6,6 @@ import json
 import re
 from datetime import date
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,7 +22,6 @@ from fairrec.inputs.users import (
     MOST_EACH,
     Attribute,
     AttributeSpec,
-    UsersSlice,
     encode_attribute,
     encode_attributes,
     read_users,
@@ -236,7 +234,7 @@ def test_any_other_user_or_value_is_seen(ids, labels):
 
 USERS = pl.DataFrame(
     {
-        "user_id": [5, 3, 9, 1],
+        "user_id": [1, 3, 5, 9],
         "langs": ["en|fr", "en", "de", None],
         "age": [20.0, 35.0, 50.5, 61.0],
     }
@@ -250,29 +248,13 @@ def test_values_are_those_of_audited_users_and_of_all():
     by_name = {one.spec.name: one for one in found}
     assert [*by_name] == ["langs[de]", "langs[en]", "langs[fr]", "age"]
     width, quantiles = (one for one in found if one.spec.name == "age")
-    # half a year makes no difference unless somebody who is audited has it
+    # a fraction makes no difference unless an audited user has it
     assert width.audited.values == ("20-29", "30-39", "60-69")
     assert width.everyone.values == ("[20, 30)", "[30, 40)", "[50, 60)", "[60, 70)")
     assert quantiles.audited.values == ("q1 [20, 35]", "q2 [61, 61]")
     assert columns["audited 3"].to_list() == [0, 1, -1, 2]
     assert columns["all 3"].to_list() == [0, 1, 2, 3]
     assert columns["audited 3"].dtype == pl.Int8
-
-
-def test_users_of_a_part_are_sorted_and_have_their_attributes(tmp_path: Path):
-    columns, found = encode_attributes(Table(USERS, "users"), ["age:10"], np.ones(4, dtype=bool))
-
-    def some(stop: int) -> UsersSlice:
-        file = tmp_path / f"users-{stop}.parquet"
-        ids = USERS["user_id"]
-        pl.DataFrame({"id": ids, "key": ids, **columns})[:stop].write_parquet(file)
-        return UsersSlice("users", file, (file,), columns=("user_id", "age"), attributes=found)
-
-    mine = read_users(Table(some(3), "users"), ["age:10"])
-    assert mine.ids.to_list() == [3, 5, 9]
-    (age,) = mine.attributes(np.arange(3))
-    assert age.labels.to_list() == ["[30, 40)", "[20, 30)", "[50, 60)"]
-    assert len(read_users(Table(some(0), "users"), ["age:10"]).ids) == 0
 
 
 def test_whole_decimals_beyond_exact_floats_are_groups_of_their_own():

@@ -29,10 +29,8 @@ from fairrec.inputs.users import (
     MISSING,
     CodedAttribute,
     UsersSlice,
-    attribute_specs,
     encode_attributes,
-    read_ids,
-    refuse_users_twice,
+    read_users,
 )
 
 ROWS = 1 << 21
@@ -124,10 +122,10 @@ def _partition(
     """Write the rows of each part to files, and describe the parts."""
     users, main = opened["users"], opened["values" if "values" in opened else "predictions"]
     entries = (*given.by, *_covariate_columns(given, users))
-    attribute_specs(users, given.by)  # wrong names are refused before hours of reading
     progress(f"reading {users.where}", 0, 0)
-    ids, keys = read_ids(users)
-    refuse_users_twice(keys, users)
+    everyone = read_users(users, given.by)
+    ids, keys = everyone.ids, everyone.keys
+    del everyone
     n_rows = count_rows(main)
     if not n_rows:
         raise InputError(f"{main.where}: the table is empty. It needs at least one row.")

@@ -165,7 +165,7 @@ class Users:
         return tuple(encode_attribute(columns[spec.name], spec, self.where) for spec in self.specs)
 
 
-def attribute_specs(table: Table, by: Sequence[str]) -> tuple[AttributeSpec, ...]:
+def _parse_specs(table: Table, by: Sequence[str]) -> tuple[AttributeSpec, ...]:
     """What `by` asks for; an error for what the table does not have, and for nothing."""
     unit = ITEMS if table.name == "items" else USERS
     specs = tuple(replace(_parse_spec(text, table), unit=unit) for text in by)
@@ -180,7 +180,7 @@ def read_users(table: Table, by: Sequence[str]) -> Users:
     """The users and the attributes named in `by`, of a whole table or of a part."""
     if isinstance(table.row_slice, UsersSlice):
         return table.row_slice.users(by)
-    specs = attribute_specs(table, by)
+    specs = _parse_specs(table, by)
     names = [spec.name for spec in specs]
     key = table.key
     frame = table.read(
@@ -189,32 +189,13 @@ def read_users(table: Table, by: Sequence[str]) -> Users:
     )
     frame = frame.rename({f"={name}": name for name in names if name != key})
     ids, keys = _ids_and_keys(frame[key], table)
-    refuse_users_twice(keys, table)
+    one = table.key.removesuffix("_id")
+    table.refuse_duplicates(keys, table.require(table.key), f"Keep one row per {one}.")
     if not keys.is_sorted():
         order = keys.arg_sort()
         frame, ids, keys = frame[order], ids.gather(order), keys.gather(order)
     specs, columns = _with_one_value_each(frame.drop(key), specs, table)
     return Users(ids, keys, columns, specs, table.where)
-
-
-def read_attribute(table: Table, text: str) -> tuple[tuple[AttributeSpec, ...], pl.DataFrame]:
-    """The attribute, or attributes, that an entry of `by` names, in the order of the rows."""
-    spec = _parse_spec(text, table)
-    labels = [] if spec.binning else ["=it"]
-    frame = table.read({"=it": spec.column}, labels=labels).rename({"=it": spec.name})
-    return _with_one_value_each(frame, (spec,), table)
-
-
-def read_ids(table: Table) -> tuple[pl.Series, pl.Series]:
-    """Ids of users as they came and as they are compared, in the order of the rows."""
-    key = table.key
-    return _ids_and_keys(table.read({key: table.require(key)})[key], table)
-
-
-def refuse_users_twice(keys: pl.Series, table: Table) -> None:
-    """An error where a user has more than one row."""
-    one = table.key.removesuffix("_id")
-    table.refuse_duplicates(keys, table.require(table.key), f"Keep one row per {one}.")
 
 
 def _ids_and_keys(given: pl.Series, table: Table) -> tuple[pl.Series, pl.Series]:
@@ -497,9 +478,9 @@ class CodedUsers(Users):
 def encode_attributes(
     table: Table, entries: Sequence[str], is_audited: BoolArray
 ) -> tuple[dict[str, pl.Series], tuple[CodedAttribute, ...]]:
-    """Columns of codes of all users, in the order of the rows, and what the codes mean.
+    """Columns of codes of all users, in the order of their ids, and what the codes mean.
 
-    One attribute is read at a time, so that no more than one is there as text.
+    One attribute is read at a time, so that no more than one is in memory as text.
 
     Parameters
     ----------
@@ -507,19 +488,17 @@ def encode_attributes(
     """
     columns: dict[str, pl.Series] = {}
     found: list[CodedAttribute] = []
-    for text in entries:
-        specs, values = read_attribute(table, text)
-        for spec in specs:
-            of_all = encode_attribute(values[spec.name], spec, table.where)
-            audited = values[spec.name].filter(pl.Series(is_audited))
-            mine = encode_attribute(audited, spec, table.where)
+    audited, everyone = np.flatnonzero(is_audited), np.arange(len(is_audited))
+    for entry in entries:
+        users = read_users(table, [entry])
+        attributes = users.attributes(audited), users.attributes(everyone)
+        for spec, mine, of_all in zip(users.specs, *attributes, strict=True):
             codes = np.full(len(is_audited), -1, dtype=np.int32)
-            codes[is_audited] = mine.codes
-            at = len(found)
-            for name, one in ((f"audited {at}", codes), (f"all {at}", of_all.codes)):
-                columns[name] = pl.Series(one).shrink_dtype()
+            codes[audited] = mine.codes
+            for name, one in (("audited", codes), ("all", of_all.codes)):
+                columns[f"{name} {len(found)}"] = pl.Series(one).shrink_dtype()
             shared = (replace(one, codes=codes[:0]) for one in (mine, of_all))
-            found.append(CodedAttribute(text, spec, *shared))
+            found.append(CodedAttribute(entry, spec, *shared))
     return columns, tuple(found)
 
 

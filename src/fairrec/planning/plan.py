@@ -33,7 +33,7 @@ from fairrec.inputs.formats import checksum
 from fairrec.inputs.ids import find_positions
 from fairrec.inputs.table_options import COUNTED, OTHER_LISTS, TABLE_NAMES, TableOptions, Tables
 from fairrec.inputs.tables import Table
-from fairrec.inputs.users import read_ids, read_users, users_sum
+from fairrec.inputs.users import read_users, users_sum
 from fairrec.metrics import MetricAtK
 from fairrec.metrics.covariates import refuse_covariates
 from fairrec.metrics.parsing import parse_metric
@@ -135,8 +135,9 @@ def plan_for(
     everyone = read_users(opened["users"], tables.by)
     rows = np.arange(len(everyone.ids))
     if audited is not None:
-        _, keys = read_ids(Table(audited, "users"))
-        rows = np.flatnonzero(find_positions(everyone.keys, keys) >= 0)
+        table = Table(audited, "users")
+        ids = table.read({"user_id": table.require("user_id")})["user_id"]
+        rows = np.flatnonzero(find_positions(everyone.keys, table.user_keys(ids)) >= 0)
     attributes = everyone.attributes(rows)
     grouping = build_grouping(attributes, how)
     spread = estimate_spread(assumed, pilot, wanted, how.tolerance)
