@@ -122,18 +122,12 @@ def test_parts_where_metrics_were_counted_together_and_alone_are_brought_to_one_
     second["predictions"] = second["predictions"].with_columns(pl.col("user_id") + 10_000)
     parts = [counts_of(first, part="a"), counts_of(second, part="b")]
     if {*parts[0].info.families} == {*parts[1].info.families}:
-        parts[1] = _alone(parts[1])
+        parts[1] = split_families(parts[1])
     assert {*parts[0].info.families} != {*parts[1].info.families}
     both = {name: pl.concat([first[name], second[name]]) for name in ("users", "predictions")}
-    together, whole = merged(parts), _alone(counts_of({**first, **both}))
+    together, whole = merged(parts), split_families(counts_of({**first, **both}))
     assert together.info.families == (("auc",), ("ndcg@5",), ("mrr@8",))
     assert_frame_equal(together.rows, whole.rows, rel_tol=1e-12, check_column_order=False)
-
-
-def _alone(counts):
-    from fairrec.counts.merging import split_families
-
-    return split_families(counts)
 
 
 def test_the_reason_for_a_missing_value_may_differ_between_parts():
