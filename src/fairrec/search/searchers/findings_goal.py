@@ -72,25 +72,14 @@ class FindingsGoal:
         if self._evidence.users_scored >= self._fit_at:
             self._refit()
             return
-        space = self._evidence.space
-        is_full = space.lattice.is_full[groups]
-        # a full intersection is one cell, so that many are looked at together
-        cells = space.cell_of_full[np.searchsorted(space.full, groups[is_full])]
-        columns = self._columns(cells)
-        self._look_again(groups[is_full], columns, np.where(self._is_explained[cells], 0, columns))
-        for group in groups[~is_full]:
-            cells = space.cells_in(group)
+        whole, added = [], []
+        for group in groups.tolist():
+            cells = self._evidence.space.cells_in(group)
             columns = self._columns(cells)
-            added = columns[:, ~self._is_explained[cells]]
-            self._look_again(group[None], columns.sum(axis=1)[:, None], added.sum(axis=1)[:, None])
-
-    def _look_again(self, groups: IntArray, whole: FloatArray, added: FloatArray) -> None:
-        """Rate some groups by the sums over all their cells, and over those not explained."""
-        self._rate[groups] = self._rates(added) * self._is_tested[groups]
-        to_beat = self._to_beat[groups]
-        if np.isfinite(to_beat).any():
-            as_a_whole = self._rates(whole, to_beat) * self._is_tested[groups]
-            self._rate[groups] = np.maximum(self._rate[groups], as_a_whole)
+            whole.append(columns.sum(axis=1))
+            added.append(columns[:, ~self._is_explained[cells]].sum(axis=1))
+        rates = self._best_rates(np.array(added).T, np.array(whole).T, self._to_beat[groups])
+        self._rate[groups] = rates * self._is_tested[groups]
 
     def _refit(self) -> None:
         """Rate every group from the sums over its cells."""
@@ -109,11 +98,15 @@ class FindingsGoal:
             holds[new] = False
             before = np.where(np.isinf(self._to_beat[holds]), 0.0, self._to_beat[holds])
             self._to_beat[holds] = np.maximum(before, statistic)
-        self._rate = self._rates(sums)
-        if np.isfinite(self._to_beat).any():
-            as_a_whole = self._rates(space.lattice.sums(columns), self._to_beat)
-            self._rate = np.maximum(self._rate, as_a_whole)
-        self._rate[~self._is_tested] = 0.0
+        rates = self._best_rates(sums, space.lattice.sums(columns), self._to_beat)
+        self._rate = rates * self._is_tested
+
+    def _best_rates(self, added: FloatArray, whole: FloatArray, to_beat: FloatArray) -> FloatArray:
+        """Rates by the sums over cells that are not explained, or over all where they are more."""
+        rates = self._rates(added)
+        if np.isfinite(to_beat).any():
+            rates = np.maximum(rates, self._rates(whole, to_beat))
+        return rates
 
     def _learn_all(self) -> None:
         """Mean and spread over all users: from the reference sample where there is one.
