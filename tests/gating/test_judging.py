@@ -73,7 +73,7 @@ BASELINE = {"baseline": "no_group_worse", "tolerance": 0.1}
         ({"metric": "wait"}, "has no limit, and the audit has no tolerance"),
         ({"metric": "hit", "max_worse": 0.1}, "No metric in this audit 'hit'. Did you mean 'hits'"),
         ({"metric": "hits", "max_worse": 1}, "max_worse = 1: hits runs from 0 to 1, so nothing"),
-        ({"metric": "lean", "max_difference": "5%"}, "no share of its mean that says anything"),
+        ({"metric": "lean", "max_difference": "5%"}, "has no share of its mean"),
         ({"metric": "lean", "max_worse": 0.5}, "Limit the difference instead: max_difference"),
         ({"metric": "lean", **BASELINE}, "neither end of lean is better"),
         ({"metric": "hits", **BASELINE}, "has baseline, which needs baseline"),

@@ -75,9 +75,8 @@ def compare(
 ) -> Comparison:
     """What became of every group from one audit to another, such as of a new model.
 
-    It says how the mean changed, which groups lost, and which lost more than all others. Users are
-    compared with themselves where both audits have them; else two sets of users are, and the result
-    says why.
+    How the mean changed, which groups lost, and which lost more than all others. Users are compared
+    with themselves where both audits have them; else two sets of users are compared.
 
     Parameters
     ----------
@@ -346,7 +345,7 @@ def _facts(audit: AuditResult) -> Iterator[tuple[str, str]]:
         labels = [users[name] for name in summary.attributes]
         yield f"checksum of {many} and attributes", users_sum(users.to_series(0), labels)[:12]
     for name, table in summary.inputs.items():
-        # tables in memory have no checksum, and their names say nothing
+        # tables in memory have neither a checksum nor a name
         if table.sha256 is not None:
             yield f"checksum of {plain(name)}", table.sha256[:12]
     for name, about in summary.attributes.items():

@@ -215,7 +215,7 @@ def _difference(sums: PairedSums, users: FloatArray) -> tuple[FloatArray, FloatA
 
 
 def significance_levels(depth: IntArray, tested: IntArray, alpha: float) -> FloatArray:
-    """(n_groups,), the level at which each of the two is tested for groups of so many attributes.
+    """(n_groups,), the level at which a group is tested, by how many attributes it has.
 
     >>> significance_levels(np.array([1, 2]), np.array([1, 1, 2, 2, 2]), 0.07).round(6).tolist()
     [0.01, 0.005]

@@ -98,8 +98,8 @@ class MetricComparison(Part):
     called: str
     higher_is_better: bool | None
     everyone: Change | None = Field(
-        description="how the mean changed, at alpha for all metrics at once; null where nobody has "
-        "a value in both"
+        description="how the mean changed, at alpha for all metrics at once; null where no user "
+        "has a value in both"
     )
     tolerance: float | None = Field(
         description="the tolerance in units of the metric; null where none was set"

@@ -1,4 +1,4 @@
-"""Groups of two audits without common users: from the means and intervals that each tells.
+"""Groups of two audits without common users: from their published means and intervals.
 
 A published interval has in it what it was made of: the variance of a metric without bounds, or
 the dispersion of one between two (`intervals`). So a wider one, for all groups at once, can be
@@ -26,13 +26,13 @@ _ALIKE = 1e-6
 
 
 class Published(NamedTuple):
-    """The groups of one metric as an audit tells them; (n_groups,) each.
+    """The groups of one metric as an audit publishes them; (n_groups,) each.
 
     Parameters
     ----------
     low, high : confidence interval of the value, one at a time; NaN where there is none
     alpha : of these intervals
-    sd : standard deviation among all users; 0 where it says nothing of the error of their mean
+    sd : standard deviation among all users; 0 where the error of their mean does not follow from it
     n_all, mean : number of all users with a value, and their mean
     """
 
@@ -78,8 +78,8 @@ def compare_unpaired(
         bounds = infer_bounds((first, last), known)
         # of a handful of users none may be of the few who have much, so that they look alike
         least = max(first.sd, last.sd)
-        told = recover_side(first, bounds), recover_side(last, bounds)
-        sides = _varying(told[0], bounds, least), _varying(told[1], bounds, least)
+        recovered = recover_side(first, bounds), recover_side(last, bounds)
+        sides = tuple(_varying(side, bounds, least) for side in recovered)
         change = last.value - first.value
         interval = difference_interval(sides[1], sides[0], change, np.array(bounds), cut_off(level))
         if all((side.spread.freedom == KNOWN).all() for side in sides):
@@ -89,7 +89,7 @@ def compare_unpaired(
             )
         is_known = np.isfinite(interval.low) & np.isfinite(interval.high)
         interval = Interval(*(np.where(is_known, end, np.nan) for end in interval))
-        others = [_others(*pair, bounds) for pair in zip((first, last), told, strict=True)]
+        others = [_others(*pair, bounds) for pair in zip((first, last), recovered, strict=True)]
         difference = change - (others[1].value - others[0].value)
         far = cut_off(level).up * np.sqrt(sum(one.spread.variance * one.weight for one in others))
         low = difference - np.hypot(change - interval.low, far)
@@ -103,7 +103,7 @@ def compare_unpaired(
 
 
 def _others(published: Published, own: Side, bounds: tuple[float, float]) -> Side:
-    """All users outside each group: what is left of the sums of everyone; NaN where nobody is."""
+    """All users outside each group: what is left of the sums of all users; NaN without any."""
     n, mean = np.where(published.n_all > own.n, published.n_all - own.n, np.nan), published.mean
     value = (published.n_all * mean - own.n * own.value) / n
     squares = published.n_all * published.sd**2 - own.n**2 * _error(own, bounds) ** 2
@@ -117,7 +117,7 @@ def infer_bounds(
 ) -> tuple[float, float]:
     """The bounds that intervals were made with: none where all are as wide up as down.
 
-    Of metrics whose bounds nobody named, rates of 0 and 1 alone have both.
+    Where bounds are not known, only rates of 0 and 1 have both.
     """
     for one in sides:
         up, down = one.high - one.value, one.value - one.low
@@ -147,7 +147,7 @@ def recover_side(published: Published, bounds: tuple[float, float]) -> Side:
                 half = np.maximum(half, high - value)
             variance = n * (half / student_scale(score, freedom)) ** 2
             return Side(n, value, Spread(variance, np.zeros_like(n), freedom), 1 / n)
-        # the far end is where the observed mean is as unlikely as the level says
+        # the far end is where the observed mean is as unlikely as the level
         is_up = value - lowest <= most / 2
         end = np.where(is_up, high, low) - lowest
         squares = (end - (value - lowest)) ** 2 / (end * (1 - end / most))

@@ -78,25 +78,25 @@ def gate(
     """
     if inconclusive not in (None, "fail", "pass"):
         raise invalid("inconclusive", "'fail' or 'pass'", inconclusive)
-    asked = read_policy(policy)
+    policy_file = read_policy(policy)
     refuse_own_baseline(audit, baseline)
     result, place = resolve_audit("audit", audit)
-    asked.refuse_other_audit(result.summary)
+    policy_file.refuse_other_audit(result.summary)
     refuse_hidden("audit", result)
     base = None if baseline is None else resolve_audit("baseline", baseline)[0]
     if base is not None:
         refuse_hidden("baseline", base)
-    asked.refuse_unused("baseline", baseline)
-    asked.refuse_unused("releases", releases)
+    policy_file.refuse_unused("baseline", baseline)
+    policy_file.refuse_unused("releases", releases)
     found = load_counterfactual_summary(audit)
     measured = Measurements(
         result.summary,
         result.group_table,
         None if base is None else _changes(base, result),
-        None if releases is None else _trend(asked.policy, place or result, releases),
+        None if releases is None else _trend(policy_file.policy, place or result, releases),
         None if found is None else found.affected,
     )
-    judged = judge_policy(asked.policy, measured, asked.where)
+    judged = judge_policy(policy_file.policy, measured, policy_file.where)
     outcome, exit_code = combine_outcomes(judged, inconclusive)
     name = None
     if isinstance(baseline, str | Path):
@@ -111,7 +111,7 @@ def gate(
         outcome=outcome,
         exit_code=exit_code,
         look="" if place is None else _where_to_look(place),
-        policy=asked.policy,
+        policy=policy_file.policy,
         rules=judged,
     )
 
@@ -135,14 +135,14 @@ def refuse_own_baseline(audit: object, baseline: object) -> None:
 
 def check_baseline(file: str | Path, baseline: str | Path | None) -> None:
     """Refuse a policy that asks for a baseline where there is none, before any work is done."""
-    asked = read_policy(file)
-    asked.refuse_unused("baseline", baseline)
+    policy_file = read_policy(file)
+    policy_file.refuse_unused("baseline", baseline)
     if baseline is not None:
         resolve_audit("baseline", baseline)
         return
-    for number, rule in enumerate(asked.policy.rule, start=1):
+    for number, rule in enumerate(policy_file.policy.rule, start=1):
         if rule.kind == "baseline":
-            raise InputError(f"{asked.where}: rule {number}: {not_given('baseline')}")
+            raise InputError(f"{policy_file.where}: rule {number}: {not_given('baseline')}")
 
 
 def _where_to_look(place: Path) -> str:
@@ -220,7 +220,7 @@ class PolicyFile:
         if differing:
             raise InputError(
                 f"{self.where}: asks for another audit than this one: {'; '.join(differing)}. "
-                "Audit as [audit] says, or change it there."
+                "Audit as in [audit], or change it there."
             )
 
 
@@ -246,7 +246,7 @@ def read_policy(given: Policy | Mapping[str, Any] | str | Path) -> PolicyFile:
 
 
 USUAL_SHARE, USUAL_SPREAD = 0.05, 0.1
-"""Of the mean, and of the standard deviation among users where a share of the mean says nothing:
+"""Of the mean, and of the standard deviation among users where a share of the mean is not defined:
 a start for those who have set no tolerance, not a judgement."""
 
 _POLICY = """\
@@ -258,7 +258,7 @@ _POLICY = """\
 # the largest share of {many} without a value
 max_undefined = {max_undefined}
 # the limits of the rules must be ruled out for every group of a single attribute; with a
-# size, for every group of at least so many {many} instead:
+# size, for every group of at least that many {many} instead:
 # certify_from = 200
 """
 
@@ -279,7 +279,7 @@ def init_policy(audit: str | Path, out: str | Path) -> Path:
 
 
 def policy_text(result: AuditResult) -> str:
-    """The content of the file: a rule for each metric, with what it says of it now."""
+    """The content of the file: a rule for each metric, with its outcome now."""
     summary = result.summary
     refuse_hidden("audit", result)
     tested = {name: one for name, one in summary.metrics.items() if one.is_tested and one.sd}

@@ -78,9 +78,9 @@ class GroupHarms:
         if len(found):
             return int(found[0])
         raise InputError(
-            f"No group '{group_label(group)}' was audited: it is too small, has more attributes "
-            "than the depth, or names several values of one column and lacks one of them. Name "
-            f"another one, or change {spell('min_support')} or {spell('depth')} of the audit."
+            f"No group '{group_label(group)}' was audited: it is too small, or has more attributes "
+            f"than the depth. Name another one, or change {spell('min_support')} or "
+            f"{spell('depth')} of the audit."
         )
 
 
@@ -176,7 +176,7 @@ def read_harms(
 
 
 def ratio_harms(groups: pl.DataFrame, summary: AuditSummary, metric: str) -> GroupHarms:
-    """How much of the others' value each group lacks: 0.2 where it has 0.8 of it."""
+    """By which share of the others' value each group falls short: 0.2 where it has 0.8 of it."""
     about = summary.metrics[metric]
     is_ratio = about.is_ratio_scale and about.higher_is_better is not None
     is_of_all = summary.adjustment is None and not summary.search.n_not_fully_scored

@@ -74,7 +74,7 @@ class Measurements:
 
 
 def not_given(kind: str) -> str:
-    """What is said of a rule that needs other audits, where none were named."""
+    """The error of a rule that needs other audits, where none were named."""
     option = {"baseline": "baseline", "trend": "releases"}[kind]
     return f"has {kind}, which needs {spell(option)}: name it, or leave the rule out"
 
@@ -135,16 +135,16 @@ def _limit(rule: Rule, about: MetricResult) -> float:
         return about.verdict.tolerance
     if rule.limit.is_share and not about.is_ratio_scale:
         raise InputError(
-            f"{plain(rule.metric)} has no share of its mean that says anything, as its values "
+            f"{plain(rule.metric)} has no share of its mean, as its values "
             f"have no zero that means none of it. Give {rule.kind} as a number"
         )
     limit = rule.limit.in_units(about.mean)
     low, high = about.bounds or (None, None)
     if low is not None and high is not None and limit >= high - low:
-        meant = f' Was "{rule.limit}%" of the mean meant?' if limit <= _MANY else ""
+        hint = f' Was "{rule.limit}%" of the mean meant?' if limit <= _MANY else ""
         raise InputError(
             f"{name} = {rule.limit}: {plain(rule.metric)} runs from {low:g} to {high:g}, so "
-            f"nothing can be beyond. Give a limit below {high - low:g}.{meant}"
+            f"nothing can be beyond. Give a limit below {high - low:g}.{hint}"
         )
     return limit
 

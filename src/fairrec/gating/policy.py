@@ -29,7 +29,7 @@ KINDS: tuple[RuleKind, ...] = get_args(RuleKind)
 
 
 def _read_by(parse: Callable[[Any], Any], expected: str) -> BeforeValidator:
-    """Read by a function whose ValueError is told in these words."""
+    """Read by a function whose ValueError is worded like this."""
 
     def read(given: Any) -> Any:
         try:
@@ -119,16 +119,16 @@ class Rule(Part):
     def _refuse_together(self) -> Rule:
         given = [name for name in KINDS if getattr(self, name) is not None]
         if len(given) > 1:
-            said = f"has {' and '.join(given)}, and a rule has one limit. Make it two rules"
+            reason = f"has {' and '.join(given)}, and a rule has one limit. Make it two rules"
         elif self.tolerance is not None and self.baseline is None:
-            said = 'has tolerance, which goes with baseline = "no_group_worse"'
+            reason = 'has tolerance, which goes with baseline = "no_group_worse"'
         elif self.unknown is not None and self.kind not in ("max_worse", "max_difference"):
-            said = "has unknown, which goes with max_worse or max_difference"
+            reason = "has unknown, which goes with max_worse or max_difference"
         elif self.max_affected is not None and self.groups:
-            said = "has max_affected, which is about all users, and names groups"
+            reason = "has max_affected, which is about all users, and names groups"
         else:
             return self
-        raise PydanticCustomError("together", "{said}", {"said": said})
+        raise PydanticCustomError("together", "{reason}", {"reason": reason})
 
     @property
     def kind(self) -> RuleKind:
@@ -149,7 +149,7 @@ class Require(Part):
     )
     certify_from: Annotated[int, _NUMBER, Field(ge=1)] | None = Field(
         default=None,
-        description="groups of at least so many users must be ruled out, smaller ones may stay "
+        description="groups of at least that many users must be ruled out, smaller ones may stay "
         "open; every group of the fewest attributes where it is not given",
     )
 

@@ -20,15 +20,15 @@ def headline(gate: GateResult) -> str:
     deciding = [rule for rule in gate.rules if rule.severity == "fail"]
     n = sum(rule.outcome == gate.outcome for rule in deciding)
     checks = plural(len(deciding), "check")
-    said = {
+    text = {
         "failed": f"Failed: {n:,} of {checks}",
         "inconclusive": f"Inconclusive: {n:,} of {checks}, none failed",
         "passed": f"Passed: {checks}",
     }[gate.outcome]
     if gate.outcome == "inconclusive" and gate.inconclusive is not None:
-        said += f", which counts as {'failed' if gate.inconclusive == 'fail' else 'passed'}"
+        text += f", which counts as {'failed' if gate.inconclusive == 'fail' else 'passed'}"
     warned = sum(rule.outcome == "failed" for rule in gate.rules if rule.severity == "warn")
-    return f"{said}; {plural(warned, 'warning')}." if warned else f"{said}."
+    return f"{text}; {plural(warned, 'warning')}." if warned else f"{text}."
 
 
 def _what(rule: RuleOutcome) -> str:

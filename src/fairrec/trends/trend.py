@@ -135,7 +135,7 @@ _ABOUT_USERS = {
 
 
 def _metrics(releases: Sequence[Release], named: Sequence[str]) -> tuple[list[str], list[str]]:
-    """The metrics to follow, and what is said of others."""
+    """The metrics to follow, and a note on the others."""
     found = Counter(name for release in releases for name in release.summary.metrics)
     for name in named:
         if name not in found:
@@ -165,7 +165,7 @@ def _release(release: Release) -> TrendRelease:
 
 
 def _metric(releases: Sequence[Release], metric: str) -> TrendMetric:
-    """As the newest release that has it says."""
+    """As in the newest release that has it."""
     newest = next(one for one in reversed(releases) if metric in one.summary.metrics)
     about = newest.summary.metrics[metric]
     return TrendMetric(definition=about.definition, higher_is_better=about.higher_is_better)
@@ -231,7 +231,7 @@ def _follow(
     is_narrow : (n_lines,), groups of several attributes; see `shares_of_level`
     shared : (n_things, n_lines, n_releases, n_releases), see `evidence_of_change`
     """
-    # how much the same items differ among themselves says nothing of a growth
+    # a growth does not depend on how much the same items differ among themselves
     is_same = (shared[0] > 1 - _ROUNDING).all(axis=(1, 2))
     error = np.where(is_same[:, None], lines.error_by_users, lines.error)
     growth = evidence_of_change(lines.harm, error, shared)
