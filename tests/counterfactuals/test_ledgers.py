@@ -55,19 +55,6 @@ def test_of_several_attributes_those_count_that_somebody_has_together():
         found.position({"gender": "M", "age": "10"})
 
 
-def test_values_that_look_alike_have_keys_of_their_own():
-    columns = {
-        "first": ["1, second=2", "1", "a\nb", "a\\nb"],
-        "second": ["3", "2, second=3", "2", "2"],
-    }
-    features = JoinedFeatures(
-        {name: np.array(values, dtype=object) for name, values in columns.items()}
-    )
-    found = AttributeValues.read(features, ["first", "second"])
-    assert len({found.key(at) for at in range(4)}) == 4
-    assert found.describe(0) == "first=1, second=2, second=3"
-
-
 def test_everybody_gets_the_value_as_the_model_knows_it_and_all_else_stays():
     values = AttributeValues.read(FEATURES, ["age"])
     changed = values.give(FEATURES, 1)

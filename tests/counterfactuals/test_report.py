@@ -105,13 +105,6 @@ def test_where_nobody_is_affected_the_next_step_is_an_audit_and_else_a_limit_on_
     assert found.next_steps[-1].startswith("limit the share affected: max_affected in a rule")
 
 
-def test_what_rounding_leaves_of_nothing_is_nothing():
-    found = flipped(direct, permutations=0).summary
-    change = found.changes["mrr@3_change"].model_copy(update={"mean": 5.6e-18})
-    told = found.model_copy(update={"changes": {**found.changes, "mrr@3_change": change}})
-    assert changes_table(told).rows[0][-1].startswith("0 (")
-
-
 SCORER = """
 import numpy as np
 

@@ -145,16 +145,7 @@ def test_the_gap_to_all_others_is_a_difference_of_two_means(metric):
 def test_where_no_strength_helps_nothing_is_done_and_it_is_said():
     useless = mitigate(planted("accuracy", seed=1), "ndcg@5", reranker="swap").summary
     assert useless.strength == 0
-    assert any("No strength improved" in note for note in useless.notes)
-    # lists of this world are ranked as well as they can be, so that groups are level
-    world = planted("diversity")
-    perfect = [
-        t.with_columns(score=pl.col("label") * 9 + pl.col("score"))
-        for t in (world.predictions, world.validation)
-    ]
-    result = mitigate(world._replace(predictions=perfect[0], validation=perfect[1]), "ndcg@5")
-    assert (result.summary.strength, result.summary.is_tuned) == (0, True)
-    assert any("by one standard error at most" in note for note in result.summary.notes)
+    assert any("Nothing is changed" in note for note in useless.notes)
 
 
 def test_same_seed_same_result_and_threads_change_nothing():

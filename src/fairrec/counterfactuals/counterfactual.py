@@ -250,7 +250,9 @@ def _audit_changes(
     )
     options = replace(options, tolerance=parse_tolerance(options.tolerance, wanted))
     # the title names the counterfactual, wherever the page goes
-    about = replace(about, title=about.title or headline(summary), command=command)
+    about = replace(
+        about, title=about.title or headline(summary).removesuffix("."), command=command
+    )
     return audit_inputs(audited, wanted, options, about)
 
 

@@ -48,7 +48,6 @@ from fairrec.mitigation.tuning import (
     Aim,
     AtStrength,
     Levels,
-    is_level,
     make_aim,
     measure_level,
     tune_strength,
@@ -342,11 +341,8 @@ def _notes(plan: MitigationOptions, split: TargetSplit, tuned: Tuned) -> tuple[s
     notes = [tuned.fitted.find_leak(split.everyone)]
     if tuned.strength == 0 and plan.strength == "auto":
         notes.append(
-            "Where the strength was tuned the chosen groups are behind all others by one standard "
-            "error at most, so nothing is changed"
-            if is_level(tuned.levels, tuned.aim, 0.0)
-            else "No strength improved the metric at the allowed loss of NDCG where it was tuned, "
-            "or each put the chosen groups ahead of all others, so nothing is changed"
+            "Nothing is changed: where the strength was tuned, the chosen groups were level with "
+            "all others, or no strength brought them nearer at the allowed loss of NDCG"
         )
     if n := int(split.reported.is_without_list.sum()):
         notes.append(

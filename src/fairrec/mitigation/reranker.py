@@ -279,12 +279,10 @@ class FittedReranker:
         """The lists of some users, as a re-ranker sees them."""
         part, history = inputs.for_users(users), self._history
         candidates = part.candidates
-        unknown = (np.full(len(ids), -1) for ids in (users, candidates.item_ids))
-        at_user, at_item = (
-            unknown
-            if history is None
-            else (history.users_at(part.user_ids), history.items_at(candidates.item_ids))
-        )
+        at_user, at_item = np.full(len(users), -1), np.full(len(candidates.item_ids), -1)
+        if history is not None:
+            at_user = history.users_at(part.user_ids)
+            at_item = history.items_at(candidates.item_ids)
         return RerankLists(
             offsets=candidates.offsets,
             items=candidates.items,

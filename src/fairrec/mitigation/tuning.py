@@ -148,7 +148,8 @@ def tune_strength(
         strength = best_strength(levels, aim, plan.max_loss)
         if not aim.is_distance:
             # a weaker one may do as well where it is level, else a stronger one better
-            sign = -1 if is_level(levels, aim, strength) else 1
+            behind = harm(levels[strength].target - aim.rest, aim.higher_is_better)
+            sign = -1 if behind <= levels[strength].error else 1
             finer = [round(strength + sign * step, 2) for step in FINER]
             tried = {one: measure(one) for one in finer if 0 < one < 1}
             strength = best_strength(levels | tried, aim, plan.max_loss)
@@ -183,9 +184,3 @@ def best_strength(levels: Levels, aim: Aim, max_loss: float) -> float:
     gain = np.where(is_allowed & ~np.isnan(gain), gain, -np.inf)
     gain[0] = 0.0
     return strengths[int(np.argmax(np.round(gain, 12)))]
-
-
-def is_level(levels: Levels, aim: Aim, strength: float) -> bool:
-    """Whether the groups are behind the others by one standard error at most; never a distance."""
-    behind = harm(levels[strength].target - aim.rest, aim.higher_is_better)
-    return not aim.is_distance and bool(behind <= levels[strength].error)

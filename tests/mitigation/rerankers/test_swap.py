@@ -111,14 +111,6 @@ def test_a_group_loses_at_most_one_exchange_more_than_the_optimum(n_lists, seed,
         assert -1e-6 <= lost <= dearest_list(case) + 1e-6
 
 
-def test_lists_alike_are_changed_only_as_many_as_needed():
-    # 100 lists of two: the second item is half as relevant and gains 1
-    case = Case([1.0, 0.5] * 100, [0.0, 1.0] * 100, [2] * 100, 1)
-    rows = case.chosen(10.0)
-    assert case.gain[rows].sum() == 10
-    assert case.relevance[rows].sum() == 90 + 10 * 0.5
-
-
 @pytest.mark.parametrize("relevance", [0.0, 0.5])
 def test_exchanges_between_equally_relevant_items_are_free(relevance):
     # two places: the second and third item are as relevant, the third gains 1
