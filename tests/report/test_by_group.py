@@ -100,50 +100,26 @@ def as_key(values: tuple[Any, ...]) -> tuple[str, ...]:
 def test_users_values_and_differences_are_those_of_pandas(names):
     for metric in ("gain", "loss", "kind"):
         table = result().by_group(*names, metric=metric)
-        assert table.columns == [
-            *names,
-            "users",
-            "value",
-            "difference",
-            "low",
-            "high",
-            "harm",
-            "verdict",
-        ]
+        columns = ("users", "value", "difference", "low", "high", "harm", "verdict")
+        assert table.columns == [*names, *columns]
         wanted = {as_key(key): row for key, row in expected(names, metric).items()}
-        found = {
-            as_key(tuple(row[name] for name in names)): (
-                row["users"],
-                row["value"],
-                row["difference"],
-            )
-            for row in table.iter_rows(named=True)
-        }
+        numbers = table.select("users", "value", "difference").rows()
+        found = dict(zip(map(as_key, table.select(names).rows()), numbers, strict=True))
         assert {*found} == {*wanted} and table.height == len(wanted)
         for key, row in wanted.items():
             assert found[key] == pytest.approx(row, rel=1e-9, abs=1e-12)
 
 
 def test_values_have_the_types_of_the_table_of_users_and_join_with_it():
-    types = {name: result().by_group(name, metric="gain").schema[name] for name in NAMES}
-    assert types["gender"] == pl.String
-    assert types["level"] == pl.Int64
-    assert types["share"] == pl.Float64
-    assert types["member"] == pl.Boolean
-    for name in ("gender", "level", "share", "member"):
+    types = {"gender": pl.String, "level": pl.Int64, "share": pl.Float64, "member": pl.Boolean}
+    for name, kind in types.items():
         table = result().by_group(name, metric="kind")
+        assert table.schema[name] == kind
         joined = people().join(table, on=name, how="left", nulls_equal=True)
         assert joined.height == N_USERS and joined["users"].null_count() == 0
         # each user has the number of users that have his value
         counts = people()[name].value_counts().sort(name)
         assert joined["users"].sum() == (counts["count"] ** 2).sum()
-
-
-def test_numbers_too_large_for_a_frame_stay_text():
-    users = pl.DataFrame({"user_id": range(40), "hash": pl.Series([2**63, 2**63 + 1] * 20)})
-    values = pl.DataFrame({"user_id": range(40), "clicks": [1, 0, 0, 1] * 10})
-    found = fairrec.audit(values=values, users=users, by="hash").by_group("hash")
-    assert found["hash"].to_list() == [str(2**63), str(2**63 + 1)]
 
 
 def test_values_are_in_their_order_bins_are_ordered_labels_and_missing_is_null():
@@ -167,35 +143,19 @@ def test_difference_is_as_measured_and_harm_is_positive_where_worse():
     assert result().by_group("gender", metric="kind")["harm"].to_list() == [None, None]
 
 
-def test_difference_has_every_group_of_one_attribute_with_its_interval():
-    table = result().difference("gain")
-    assert table.columns[:2] == ["attribute", "group"]
+def test_differences_and_ratios_have_every_group_of_one_attribute_with_intervals():
+    differences, ratios = result().difference("gain"), result().ratio("gain")
+    keys = ["attribute", "group"]
+    assert ratios.select(keys).equals(differences.select(keys))
     for name in NAMES:
         own = result().by_group(name, metric="gain")
-        mine = table.filter(pl.col("attribute") == name)
-        wanted = own[name].cast(pl.String).fill_null("(missing)").to_list()
-        assert mine["group"].to_list() == wanted
+        mine = differences.filter(pl.col("attribute") == name)
+        assert mine["group"].to_list() == own[name].cast(pl.String).fill_null("(missing)").to_list()
         assert mine["difference"].equals(own["difference"])
-    assert (table["low"] < table["difference"]).all() and (
-        table["difference"] < table["high"]
-    ).all()
-
-
-def test_ratio_is_the_value_over_that_of_all_others():
-    table = result().ratio("gain")
-    differences = result().difference("gain")
-    for (name, group), row in zip(
-        differences.select("attribute", "group").iter_rows(),
-        table.iter_rows(named=True),
-        strict=True,
-    ):
-        assert (row["attribute"], row["group"]) == (name, group)
-    for name in ("gender", "level"):
-        wanted = {as_key(key): row for key, row in expected([name], "gain").items()}
-        for row in table.filter(pl.col("attribute") == name).iter_rows(named=True):
-            _, value, difference = wanted[(row["group"],)]
-            assert row["ratio"] == pytest.approx(value / (value - difference))
-            assert row["low"] < row["ratio"] < row["high"]
+        shares = ratios.filter(pl.col("attribute") == name)["ratio"]
+        assert shares.to_list() == pytest.approx(own["value"] / (own["value"] - own["difference"]))
+    for table, size in ((differences, "difference"), (ratios, "ratio")):
+        assert ((table["low"] < table[size]) & (table[size] < table["high"])).all()
 
 
 def test_by_hand():
@@ -249,10 +209,9 @@ def test_frames_are_of_the_callers_kind():
 def test_a_loaded_result_gives_the_same(tmp_path: Path):
     result().save(tmp_path / "audit", report=False)
     loaded = fairrec.load(tmp_path / "audit")
-    for names in ([], *[[name] for name in NAMES], ["gender", "tenure"]):
-        if names:
-            fresh, again = (one.by_group(*names) for one in (result(), loaded))
-            assert again.equals(fresh) and again.schema == fresh.schema
+    for names in (*[[name] for name in NAMES], ["gender", "tenure"]):
+        fresh, again = (one.by_group(*names) for one in (result(), loaded))
+        assert again.equals(fresh) and again.schema == fresh.schema
     assert loaded.overall.equals(result().overall)
     assert loaded.difference().equals(result().difference())
     assert loaded.ratio().equals(result().ratio())

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-import polars as pl
-
-import fairrec
 from fairrec.report.covariates import (
     covariate_lines,
     explained,
@@ -16,21 +12,10 @@ from fairrec.report.text import to_markdown
 from fairrec.report.view import build_view
 from fairrec.result.schema import AdjustedCovariate, Adjustment
 from fairrec.statistics.confounders import Confounder, NoLongerFound
+from tests.report.planted import resolve_audit
 from tests.report.small_view import answer_text
 
-N_USERS = 400
-RNG = np.random.default_rng(0)
-GENDER = np.where(np.arange(N_USERS) % 2 == 0, "F", "M")
-RESULT = fairrec.audit(
-    values=pl.DataFrame(
-        {"user_id": range(N_USERS), "m0": 0.5 - 0.2 * (GENDER == "F") + RNG.random(N_USERS) / 20}
-    ),
-    users=pl.DataFrame({"user_id": range(N_USERS), "gender": GENDER}),
-    by="gender",
-    tables=fairrec.Tables(better="m0=higher"),
-    statistics=fairrec.Statistics(permutations=99),
-)
-WOMEN = RESULT.metric("m0").findings[0]
+RESULT = resolve_audit({"m0": 0.2})
 DIFFERS = Confounder(
     metric="m0",
     group={"gender": "F"},
@@ -64,10 +49,8 @@ GIVEN = Adjustment(
 def summary_of(given=None, covariates=(), **finding):
     """A result with other covariates, and changes of its finding."""
     metric = RESULT.summary.metrics["m0"]
-    changed = metric.model_copy(update={"findings": (WOMEN.model_copy(update=finding),)})
-    return RESULT.summary.model_copy(
-        update={"adjustment": given, "confounders": covariates, "metrics": {"m0": changed}}
-    )
+    metric = changed(metric, findings=(changed(metric.findings[0], **finding),))
+    return changed(RESULT.summary, adjustment=given, confounders=covariates, metrics={"m0": metric})
 
 
 def changed(part, **changes):

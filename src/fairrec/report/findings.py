@@ -109,11 +109,11 @@ def found_groups(summary: AuditSummary) -> list[FoundGroup]:
             together.setdefault(tuple(finding.group.items()), []).append((name, finding))
     groups = []
     for findings in together.values():
-        findings.sort(key=lambda one: _urgency(*one, summary))
+        findings.sort(key=lambda one: _urgency(one[0], one[1], summary))
         name, first = findings[0]
         served = service_direction(first, summary.metrics[name])
         groups.append(FoundGroup(first.group, served, tuple(findings)))
-    return sorted(groups, key=lambda group: _urgency(*group.first, summary))
+    return sorted(groups, key=lambda group: _urgency(group.first[0], group.first[1], summary))
 
 
 def _urgency(name: str, finding: Finding, summary: AuditSummary) -> tuple[int, bool, int, float]:
