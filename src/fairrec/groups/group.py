@@ -16,7 +16,7 @@ from fairrec.groups.lattice import ANY
 from fairrec.inputs.users import HAS, LACKS, MISSING, Attribute, Value, multivalued_column
 
 NAMED = 2
-"""So many values of one column that a group lacks are named beside those it has, more counted."""
+"""Values of one column that a group lacks are named up to this number, and counted beyond."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +51,12 @@ class Group:
 
     @property
     def label(self) -> str:
-        """The conditions as text; of a column with several values, first those that a group has.
+        """The conditions as text; of a column with several values the ones a group has come first.
 
         >>> Group.of({"is[a]": "no", "is[b]": "yes", "is[c]": "no", "is[d]": "no"}).label
         'is[b]=yes, 3 other is=no'
         """
-        return ", ".join(_said(self.conditions)) or "everyone"
+        return ", ".join(_describe(self.conditions)) or "everyone"
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Group) and self.as_dict() == other.as_dict()
@@ -73,30 +73,30 @@ class GroupValue(BaseModel, frozen=True, extra="forbid"):
     support: int = Field(description="users of the group with a defined value")
 
 
-def _said(conditions: Sequence[tuple[str, Value]]) -> list[str]:
+def _describe(conditions: Sequence[tuple[str, Value]]) -> list[str]:
     """Each condition; at the end the number of values of one column that a group lacks."""
     answers = Counter((multivalued_column(name, [value]), value) for name, value in conditions)
-    said, others = [], []
+    texts, others = [], []
     for name, value in conditions:
         column = multivalued_column(name, [value])
         n_alike = 0 if column is None else answers[column, value]
         if n_alike > NAMED and value == LACKS and answers[column, HAS]:
             others.append(f"{n_alike} other {column}={LACKS}")
         elif n_alike > NAMED and value == MISSING:
-            said.append(f"{column}={MISSING}")
+            texts.append(f"{column}={MISSING}")
         else:
-            said.append(f"{name}={value}")
-    return [*dict.fromkeys(said + others)]
+            texts.append(f"{name}={value}")
+    return [*dict.fromkeys(texts + others)]
 
 
 def is_member(group: Group, attributes: Sequence[Attribute]) -> BoolArray:
-    """(n_users,), whether a user meets all conditions; nobody has a value that does not occur."""
+    """(n_users,), whether a user meets all conditions."""
     named = {attribute.name: attribute for attribute in attributes}
     is_in = np.ones(len(attributes[0].codes), dtype=bool)
     for name, value in group.conditions:
         if name not in named:
             raise unknown_name("attribute", name, named)
-        # by their text, because a group may come from a file that knows text only
+        # by their text, as a group may come from a text file
         texts = [str(known) for known in named[name].values]
         code = texts.index(str(value)) if str(value) in texts else -1
         is_in &= named[name].codes == code
@@ -112,7 +112,7 @@ def group_of_users(groups: Sequence[Group], attributes: Sequence[Attribute]) -> 
 
 
 def refuse_empty(groups: Sequence[Group], attributes: Sequence[Attribute], where: str) -> None:
-    """An error for a group that nobody belongs to."""
+    """Refuse a group without users."""
     for group in groups:
         if not is_member(group, attributes).any():
             raise InputError(

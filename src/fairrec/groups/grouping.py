@@ -1,4 +1,4 @@
-"""Grouping: how users are divided, as one value, and how they could be divided otherwise."""
+"""Grouping: how users are divided into groups, and partitions of all users."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ from fairrec.inputs.users import HAS, LACKS, MISSING, Attribute, multivalued_col
 ALWAYS = 250_000_000
 PER_SET = 1_500
 PER_GROUP, PER_ATTRIBUTE, PER_METRIC = 150, 35, 1_200
-LOOKED_AT = 4_000_000
-"""Cells looked at to estimate how many groups sets of one size have."""
+SAMPLED = 4_000_000
+"""Cells that are sampled to estimate how many groups sets of one size have."""
 
 
 def refuse_too_many(
@@ -42,8 +42,7 @@ def refuse_too_many(
     Parameters
     ----------
     depth : the most attributes combined; None for the full intersections only
-    n_metrics : for which each group is described
-    asked : the memory that may be used; None for half of what there is
+    asked : the memory that may be used; None for half of it
     """
     n_attributes = len(cells.n_values)
     depth = min(depth or 0, n_attributes)
@@ -63,10 +62,10 @@ def refuse_too_many(
 
 
 def groups_by_sampling(cells: Cells, depth: int, min_users: int) -> float:
-    """About as many groups as there are, from some of the sets of each size."""
+    """The approximate number of groups, from a sample of the sets of each size."""
     n_attributes = len(cells.n_values)
     rng = np.random.default_rng(0)
-    n_looked_at = int(np.clip(LOOKED_AT // max(1, len(cells)), 4, 32))
+    n_looked_at = int(np.clip(SAMPLED // max(1, len(cells)), 4, 32))
     total = float(cells.n_users.sum() // min_users)
     for size in range(1, depth + 1):
         found = []
@@ -88,7 +87,7 @@ EVERYONE = -1
 class Grouping:
     """The attributes of users, the cells they fall into, and the groups with enough users.
 
-    A group is named by its position in the lattice. Sizes are known whatever was measured.
+    A group is named by its position in the lattice.
 
     Parameters
     ----------
@@ -108,13 +107,7 @@ class Grouping:
         n_users: IntArray | None = None,
         n_metrics: int = 1,
     ) -> Grouping:
-        """The groups of users with these attributes, as deep and as large as the options say.
-
-        Parameters
-        ----------
-        n_users : (n_rows,), users of each row; None where a row is a user
-        n_metrics : for which groups will be described, which takes memory
-        """
+        """The groups of users with these attributes; `n_users` of each row, or one."""
         codes, n_values = [a.codes for a in attributes], [len(a.values) for a in attributes]
         cells = build_cells(codes, n_values, n_users)
         min_users = options.min_users(int(cells.n_users.sum()))
@@ -174,10 +167,7 @@ class Grouping:
 
     @cached_property
     def is_rest(self) -> BoolArray:
-        """(n_groups,), all who lack one of several values, where fewer have it and are a group.
-
-        Nobody looks for the films that are not science fiction, but for those that are.
-        """
+        """(n_groups,), users without one of several values, where fewer have it and are a group."""
         lattice, others = self.lattice, self.complement
         is_rest = (others != np.arange(len(others))) & (lattice.n_users >= lattice.n_users[others])
         having = [codes.items() for codes in _of_one_column(self.attributes, self.cells)]
@@ -216,9 +206,8 @@ class Grouping:
 def _of_one_column(attributes: Sequence[Attribute], cells: Cells) -> list[dict[int, int]]:
     """Attributes that are values of one column, and the code of having the value.
 
-    Who lacks two of them is no group that anybody thinks of, and there are thousands of these: all
-    but the films of war and of science fiction. Other attributes may have such names and values;
-    there somebody lacks all of them, who would have no value of the column.
+    Groups that lack two of them are too many and mean little: all but the films of war and of
+    science fiction. If users lack all of them, they are attributes of their own.
     """
     found: dict[str, dict[int, int]] = {}
     for at, one in enumerate(attributes):

@@ -87,9 +87,14 @@ class PermutationTest:
     @classmethod
     def join(cls, parts: Sequence[PermutationTest]) -> PermutationTest:
         """One test of the draws of several."""
-        names = "largest", "largest_own", "gaps", "spans"
-        drawn = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
-        return replace(parts[0], **drawn, n_reached=sum(part.n_reached for part in parts))
+        return replace(
+            parts[0],
+            largest=np.concatenate([part.largest for part in parts]),
+            largest_own=np.concatenate([part.largest_own for part in parts]),
+            gaps=np.concatenate([part.gaps for part in parts]),
+            spans=np.concatenate([part.spans for part in parts]),
+            n_reached=np.sum([part.n_reached for part in parts], axis=0),
+        )
 
     @property
     def n_permutations(self) -> int:
@@ -211,18 +216,21 @@ def null_distribution(
     drawn = (
         map_in_threads(draw, blocks, threads) if executor is None else executor.map(draw, blocks)
     )
-    parts: list[list[FloatArray]] = [[], [], [], []]
+    parts: list[tuple[FloatArray, FloatArray, FloatArray, FloatArray]] = []
     n_reached = np.zeros(null.tested.of_group.shape, dtype=np.int64)
-    for block, (*arrays, reached) in zip(blocks, drawn, strict=True):
-        for part, array in zip(parts, arrays, strict=True):
-            part.append(array)
-        n_reached += reached
+    for block, part in zip(blocks, drawn, strict=True):
+        parts.append((part.largest, part.largest_own, part.gaps, part.spans))
+        n_reached += part.is_reached
         advance(block.stop - block.start)
+    largest, largest_own, gaps, spans = map(np.concatenate, zip(*parts, strict=True))
     return PermutationTest(
         null.scores,
         null.tested,
         null.intervals,
-        *map(np.concatenate, parts),
+        largest,
+        largest_own,
+        gaps,
+        spans,
         n_reached,
         null.is_by_chance,
     )
@@ -230,8 +238,13 @@ def null_distribution(
 
 def _draw_block(null: NullHypothesis, seed: int, block: DrawBlock) -> NullDraw:
     draws = [null.draw(seed, number) for number in range(*block)]
-    *arrays, is_reached = zip(*draws, strict=True)
-    return NullDraw(*map(np.stack, arrays), np.sum(is_reached, axis=0))
+    return NullDraw(
+        np.stack([one.largest for one in draws]),
+        np.stack([one.largest_own for one in draws]),
+        np.stack([one.gaps for one in draws]),
+        np.stack([one.spans for one in draws]),
+        np.sum([one.is_reached for one in draws], axis=0),
+    )
 
 
 class Permuted:

@@ -1,9 +1,8 @@
 """Ratios beside differences: each group to the best and to the rest, and impact ratios.
 
-The four-fifths rule of the Uniform Guidelines on Employee Selection Procedures (29 CFR 1607.4 D)
-compares a group with the best one. Impact ratios are those of New York's local law 144 (6 RCNY
-5-300 and 5-301), which names the rates they are made of, and what becomes of small categories and
-of people whose category is unknown.
+The four-fifths rule (29 CFR 1607.4 D) compares a group with the best one. Impact ratios, their
+rates, and the treatment of small and unknown categories follow New York's local law 144 (6 RCNY
+5-300 and 5-301).
 """
 
 from __future__ import annotations
@@ -39,9 +38,9 @@ class Means:
 
     Parameters
     ----------
-    n, mean, squares : (n_groups,), users, mean, and squared deviations from it summed up
-    spread : of everyone: variance over mean * (1 - mean / most); for a rate that is `most`
-    most : the largest value there can be; infinite where there is no such value
+    n, mean, squares : (n_groups,), users, mean, and the sum of squares around it
+    spread : of all users: variance over mean * (1 - mean / most); `most` for a rate
+    most : the largest possible value; may be infinite
     is_rate : whether all values are 0 or `most`
     """
 
@@ -55,10 +54,9 @@ class Means:
     def limits(self, tail: float) -> Interval:
         """Both ends of each mean's interval, beyond each of which it lies with probability `tail`.
 
-        Wilson's score interval. A mean of other values than 0 and 1 is taken for a rate among as
-        many users as give it the same variance; it has Student's quantile, and its spread is that
-        of the group with a few users of everyone's, but never less than everyone's: in a group
-        that saw none of the rare large values they are missing from its spread as well.
+        Wilson's score interval. A mean of other values than 0 and 1 is treated as a rate with the
+        same variance and Student's quantile. Its spread is moderated by a few users of that of all,
+        and never less: a group without the rare large values lacks them in its spread as well.
         """
         if self.is_rate:
             return score_interval(self.mean, self.spread * ndtri(1 - tail) ** 2 / self.n, self.most)
@@ -78,8 +76,8 @@ def ratio_limits(
 ) -> Interval:
     """Both ends of the interval of `mean / other`, from the intervals of the two.
 
-    Donner and Zou's method of variance estimates recovery (2012), which needs no logarithm and so
-    no group without a zero. The upper end is infinite where the other mean may be 0.
+    Donner and Zou's method of variance estimates recovery (2012), which allows zeros. The upper end
+    is infinite where the other mean may be 0.
     """
     product = mean * other
     (low, high), (other_low, other_high) = limits, other_limits
@@ -94,12 +92,11 @@ def ratio_limits(
 
 
 FAR = 6.0
-"""Standard errors by which the mean of all others may be off: the chance that it is further is
-nothing beside any alpha, even for a million groups."""
+"""Standard errors by which the mean of all others may be off, even among a million groups."""
 
 
 class RelativeShortfall(NamedTuple):
-    """What groups lack, with an interval; `is_sure` where that says anything."""
+    """Relative harms with an interval; `is_sure` where it is informative."""
 
     size: FloatArray
     interval: Interval
@@ -111,14 +108,13 @@ def relative_shortfall(
 ) -> RelativeShortfall:
     """The share of the others' value that each group lacks: 0.2 where it has 0.8 of it.
 
-    The ends of its interval are those of the harm, over the mean of all others at its most
-    unfavourable, so that they hold for all groups at once where those of the harm do.
+    The ends of its interval are those of the harm over the most unfavourable mean of all others, so
+    they hold for all groups at once where those of the harm do.
 
     Parameters
     ----------
-    harm, interval : of each group
     others, error : the mean of all others, and its standard error at most
-    is_gain : whether more of the value is better; else a group lacks what the others have less of
+    is_gain : whether more of the value is better
     """
     least, most = others - FAR * error, others + FAR * error
 
@@ -130,7 +126,7 @@ def relative_shortfall(
     if not is_gain:
         is_sure &= least + low > 0
     with np.errstate(invalid="ignore", divide="ignore"):
-        # a harm weighs most beside little, and a benefit beside much
+        # a harm is relatively largest beside a small mean, a benefit beside a large one
         ends = (
             share(low, np.where(low > 0, most, least)),
             share(high, np.where(high > 0, least, most)),
@@ -409,10 +405,9 @@ def _over_highest(values: FloatArray, is_compared: BoolArray) -> FloatArray:
 def _limits_to_best(each: Means, to_best: FloatArray, alpha: float) -> Interval:
     """Both ends of the intervals of ratios to the best group, at 1 - alpha.
 
-    Which group is best is not known: the one that looks best is often only lucky. The ratio to
-    the best is the smallest of the ratios to each other group. So its lower end is the smallest
-    of their lower ends, and its upper end the smallest of their upper ends, with alpha divided
-    among them because any of them may decide (multiple comparisons with the best).
+    The group that looks best is often so by chance (multiple comparisons with the best). The ratio
+    to the best is the smallest of the ratios to each other group, so both of its ends are the
+    smallest of theirs, with alpha divided among the upper ones.
     """
     low, high = np.full(len(to_best), np.nan), np.full(len(to_best), np.nan)
     compared = np.flatnonzero(~np.isnan(to_best))
