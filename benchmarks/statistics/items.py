@@ -19,16 +19,13 @@ from benchmarks.statistics.rates import Claim
 from benchmarks.statistics.said import results
 from benchmarks.statistics.study import Outcome, Study, Trial, happened
 from benchmarks.statistics.world import PERMUTATIONS
+from fairrec.auditing.items import measure_exposure
 from fairrec.core.arrays import AnyArray, FloatArray
 from fairrec.core.audit_options import AuditOptions, Engine
-from fairrec.groups.grouping import build_grouping
 from fairrec.inputs.table_options import TableOptions
 from fairrec.metrics.direction import harm
-from fairrec.metrics.measured import measure_everyone
 from fairrec.metrics.reading import ItemsRead, read_items
-from fairrec.metrics.tolerance import parse_tolerance
 from fairrec.statistics.analysis import Analysis, analyse
-from fairrec.statistics.bootstrap import deal_into_blocks
 from fairrec.statistics.verdict import BEYOND as WORSE_BY_MORE
 from fairrec.statistics.verdict import decide_verdicts
 
@@ -126,15 +123,8 @@ def analysed(read: ItemsRead, **options: Any) -> Analysis:
 
 def analyse_items(read: ItemsRead, options: AuditOptions) -> Analysis:
     """The analysis in an audit of items."""
-    inputs, wanted = read.inputs, read.wanted
-    options = replace(options, tolerance=parse_tolerance(options.tolerance, wanted))
-    grouping = build_grouping(inputs.attributes, options, n_metrics=len(wanted), unit=inputs.unit)
-    measured = replace(measure_everyone(inputs, wanted, options.n_threads), ratio=read.ratio)
-    lengths = np.diff(read.shown.candidates.offsets)
-    blocks = deal_into_blocks(
-        read.shares, read.shown.catalogue, grouping, lengths, options.seed, options.n_threads
-    )
-    return analyse(measured, grouping, options, blocks=blocks)
+    found = measure_exposure(read, options)
+    return analyse(found.measured, found.grouping, found.options, blocks=found.blocks)
 
 
 @cache

@@ -73,7 +73,7 @@ def test_a_run_or_a_table_is_asked_for(tmp_path, monkeypatch):
     for arguments in ((), *two):
         ran = run_here("audit", *arguments)
         assert ran.code == 2
-        assert "Name one of recommendations with held-out interactions, scored candi" in ran.stderr
+        assert "Name one source: RECOMMENDATIONS --test TEST" in ran.stderr
     ran = run_here("audit", "--run", "nowhere")
     assert ran.code == 2
     assert "no run there" in ran.stderr

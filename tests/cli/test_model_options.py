@@ -65,14 +65,14 @@ def test_a_function_scores_everyone_and_its_ledger_goes_on(tables: Path):
     [
         (("--scorer", "a:b", "--endpoint", "http://x/y"), "Name one of --scorer, --endpoint"),
         (("--rate", "3"), "--rate is for a model named by --endpoint."),
-        (("--concurrency", "3"), "--concurrency is for a model named by --scorer, --endpoint or"),
+        (("--concurrency", "3"), "--concurrency is for a model named by --scorer or --endpoint or"),
         (("--scorer", "my_ranker:score", "--timeout", "3"), "--timeout is for a model named by"),
         (
             ("--scorer", "my_ranker:score", "--features", "users:age"),
             "called as score(user_ids, item_ids, age=)",
         ),
         (("--onnx", "m.onnx", "--token-env", "X"), "--token-env is for a model named by --end"),
-        (("--scorer-identity", "v1"), "--scorer-identity is for a model named by"),
+        (("--scorer-identity", "v1"), "--scorer-identity is for a model. Name it"),
         (
             ("--scorer", "my_ranker"),
             "invalid --scorer: expected package.module:function, got my_ranker",

@@ -256,7 +256,7 @@ def test_an_option_that_cannot_be_parsed_is_an_error(folder: Path, arguments, sa
 @pytest.mark.parametrize(
     ("arguments", "missing"),
     [
-        (("audit",), "Name one of recommendations with held-out interactions, scored candidates"),
+        (("audit",), "Name one source: RECOMMENDATIONS --test TEST"),
         (("audit", "predictions.parquet", "--by", "gender"), "--users"),
         (("audit", "predictions.parquet", "--users", "users.parquet"), "--by"),
         (("adit",), "Did you mean 'audit'"),

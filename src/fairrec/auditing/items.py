@@ -8,11 +8,12 @@ import numpy as np
 
 from fairrec.auditing.call_repr import describe_tables
 from fairrec.auditing.measurement import Measurement, Request
+from fairrec.core.audit_options import AuditOptions
 from fairrec.core.errors import InputError
 from fairrec.core.options import spell
 from fairrec.groups.grouping import build_grouping
 from fairrec.metrics.measured import measure_everyone, refuse_undefined
-from fairrec.metrics.reading import read_items
+from fairrec.metrics.reading import ItemsRead, read_items
 from fairrec.metrics.tolerance import parse_tolerance
 from fairrec.result.tables import RESERVED
 from fairrec.scoring.model import Run
@@ -21,7 +22,7 @@ from fairrec.statistics.inequality import measure_catalogue
 
 
 def measure_items(given: Request) -> Measurement:
-    """The value of each item, and the users whose lists it depends on, in blocks."""
+    """Read the lists of all users, and measure the items in them."""
     options = given.options
     refused = {
         "counts": bool(given.tables.counts),
@@ -42,6 +43,11 @@ def measure_items(given: Request) -> Measurement:
         max_memory=options.max_memory,
         threads=options.n_threads,
     )
+    return measure_exposure(read, options)
+
+
+def measure_exposure(read: ItemsRead, options: AuditOptions) -> Measurement:
+    """The value of each item, and the users whose lists it depends on, in blocks."""
     inputs, shown, wanted = read.inputs, read.shown, read.wanted
     options = replace(options, tolerance=parse_tolerance(options.tolerance, wanted))
     grouping = build_grouping(inputs.attributes, options, n_metrics=len(wanted), unit=inputs.unit)

@@ -30,28 +30,26 @@ OnnxOption = Annotated[Path | None, Option("A model in an ONNX file to ask", MOD
 HOW_ASKED = Flags(EndpointOptions)
 HowAsked = Annotated[Given, HOW_ASKED]
 
-_FOR_MODELS = list_options(OnnxOptions).keys() - list_options(CallOptions)
-_FOR_ENDPOINTS = list_options(EndpointOptions).keys() - list_options(OnnxOptions)
+_TAKEN = {
+    "scorer": list_options(CallOptions),
+    "endpoint": list_options(EndpointOptions),
+    "onnx": list_options(OnnxOptions),
+}
+"""The options that each kind of model takes."""
 
 
 def chosen_model(
     scorer: str | None, endpoint: str | None, onnx: Path | None, given: Given
 ) -> Model | None:
     """The model to ask; None where none is named, and then nothing else about it may be set."""
-    named = {
-        option: value
-        for option, value in (("scorer", scorer), ("endpoint", endpoint), ("onnx", onnx))
-        if value is not None
-    }
+    models = {"scorer": scorer, "endpoint": endpoint, "onnx": onnx}
+    named = [name for name, value in models.items() if value is not None]
     if len(named) > 1:
         raise InputError(f"Name one of {', '.join(map(spell, named))}, not more.")
-    refused = _FOR_ENDPOINTS if endpoint is None else set()
-    if endpoint is None and onnx is None:
-        refused = refused | _FOR_MODELS
     for option in given:
-        if not named or option in refused:
-            wanted = "--endpoint" if option in _FOR_ENDPOINTS else "--endpoint or --onnx"
-            wanted = wanted if option in refused else "--scorer, --endpoint or --onnx"
+        fitting = [name for name, known in _TAKEN.items() if option in known]
+        if not {*fitting} & {*named}:
+            wanted = " or ".join(map(spell, fitting))
             raise InputError(f"{spell(option)} is for a model named by {wanted}.")
     if scorer is not None:
         from fairrec.scoring.model import FunctionModel, load_function
@@ -91,9 +89,7 @@ HowSearched = Annotated[Given, HOW_SEARCHED]
 def search_options(name: str | None, given: Given, has_model: bool) -> Search | None:
     """The search asked for; None where none is, and then nothing else about it may be set."""
     if not has_model and "scorer_identity" in given:
-        raise InputError(
-            "--scorer-identity is for a model named by --scorer, --endpoint or --onnx."
-        )
+        raise InputError("--scorer-identity is for a model. Name it: --scorer, --endpoint, --onnx.")
     name = "exact" if has_model and name is None else name
     if name is not None:
         return Search(name, **given)

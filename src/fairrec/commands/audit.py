@@ -164,10 +164,11 @@ def _say_written(
 ) -> None:
     """Where the files are, and what is not to be passed on."""
     has_users = result.per_user is not None or result.per_user_parts is not None
-    users = ", per_user.parquet" if has_users and not sharing.aggregates_only else ""
-    page = "" if no_report else ", report.html"
-    say(f"Written to {out}: result.json, run.json, groups.parquet{users}{page}")
-    if users and sharing.min_shown is not None:
+    has_users &= not sharing.aggregates_only
+    names = {"groups.parquet": True, "per_user.parquet": has_users, "report.html": not no_report}
+    files = ["result.json", "run.json", *(name for name, is_there in names.items() if is_there)]
+    say(f"Written to {out}: {', '.join(files)}")
+    if has_users and sharing.min_shown is not None:
         say(
             "per_user.parquet holds every user and is not to be passed on; "
             "--aggregates-only leaves it out"
@@ -195,11 +196,9 @@ def _refuse_unclear_source(*sources: object) -> None:
     """Refuse what is not one of several sources."""
     if sum(source not in (None, ()) for source in sources) != 1:
         raise InputError(
-            "Name one of recommendations with held-out interactions, scored candidates, values per "
-            "user, counts, or a run: fairrec audit RECOMMENDATIONS --test TEST --users USERS --by "
-            "ATTRIBUTES, fairrec audit CANDIDATES --users USERS --by ATTRIBUTES, fairrec audit "
-            "--values VALUES --users USERS --by ATTRIBUTES, fairrec audit --counts COUNTS, or "
-            "fairrec audit --run RUN"
+            "Name one source: RECOMMENDATIONS --test TEST, or CANDIDATES with labels, "
+            "--values VALUES, --counts COUNTS, or --run RUN; and --users USERS --by ATTRIBUTES "
+            "with all but counts and runs"
         )
 
 

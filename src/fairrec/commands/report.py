@@ -50,14 +50,10 @@ def report_command(
         page = result.page()
     elif isinstance(result, AuditResult):
         page = result.page(groups)
-    elif isinstance(result, MitigationResult):
-        audit = result.audit
-        page = mitigation_page(result.summary, audit.summary, audit.group_table, groups, audit.run)
     else:
+        make = mitigation_page if isinstance(result, MitigationResult) else counterfactual_page
         audit = result.audit
-        page = counterfactual_page(
-            result.summary, audit.summary, audit.group_table, groups, audit.run
-        )
+        page = make(result.summary, audit.summary, audit.group_table, groups, audit.run)
     kind = result_kind(folder) or AUDIT
     write_text(file, with_id(page, json.loads((folder / kind.known_by).read_bytes())["id"]))
     if not quiet:

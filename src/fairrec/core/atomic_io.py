@@ -218,15 +218,20 @@ def put_table(
     """
     import polars as pl
 
-    more = {"compression_level": compression_level, "metadata": dict(metadata or {}) or None}
+    kept = dict(metadata or {}) or None
     # opened here, because Polars takes no path that is not Unicode
     with file.open("wb") as stream, errors_of_polars():
         if isinstance(table, pl.LazyFrame):
-            table.sink_parquet(stream, maintain_order=True, **more)  # type: ignore[arg-type]
+            table.sink_parquet(stream, compression_level=compression_level, metadata=kept)
         elif as_csv:
             without_formulas(table).write_csv(stream)
         else:
-            table.write_parquet(stream, row_group_size=rows_together, **more)  # type: ignore[arg-type]
+            table.write_parquet(
+                stream,
+                compression_level=compression_level,
+                row_group_size=rows_together,
+                metadata=kept,
+            )
 
 
 _FORMULA = r"^[=+\-@\t\r]"

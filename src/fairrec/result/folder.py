@@ -313,11 +313,6 @@ def load_saved(folder: str | Path) -> tuple[AuditSummary, str]:
             "that command again."
         )
     summary = load_json(path, AuditSummary, "result", fix="Is it an audit?")
-    if not (summary.attributes and summary.metrics):
-        raise InputError(
-            f"{plain(path, 300)}: is no result of FairRec: it has no attributes or no metrics. "
-            "Audit again."
-        )
     return summary.model_copy(update={"id": ""}), summary.id
 
 

@@ -153,14 +153,16 @@ class _Rule:
 
     def counts_few(self, part: Any) -> bool:
         """Whether a part is about few users, or a part of few of its users."""
+        counts: list[float | None]
         if isinstance(part, ItemsShown):
             counts = [part.n_items, part.n_shown, part.n_items - part.n_shown]
         elif hasattr(part, "n_known"):
             counts = [part.n_known, part.n_unknown]
+        elif hasattr(part, "kept_share"):
+            n = getattr(part, "support", None) or part.n_users
+            counts = [n, n * (part.kept_share or 0)]
         else:
-            has_share = hasattr(part, "kept_share")
-            n = getattr(part, "support", part.n_users if has_share else None)
-            counts = [n, n * (part.kept_share or 0) if has_share else None]
+            counts = [getattr(part, "support", None)]
         return any(map(self.is_few, counts))
 
     def without_hidden_causes(self, metric: str, result: MetricResult) -> MetricResult:
