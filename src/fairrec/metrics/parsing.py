@@ -154,12 +154,12 @@ def _find(name: str, side: Side) -> Metric:
                     f"{side}: {known}. An audit with {spell('side', of)} compares {of}."
                 )
         squeezed = re.sub("[-_ ]", "", key)
-        ours = next((one for one, names in _OTHER_NAMES.items() if squeezed in names.split()), None)
-        if ours in metrics:
-            raise UnknownNameError(
-                f"No metric '{plain(name)}'. The nearest here is '{ours}': "
-                f"{metrics[ours].definition} docs/metrics.md compares the definitions."
-            )
+        for ours, names in _OTHER_NAMES.items():
+            if squeezed in names.split() and ours in metrics:
+                raise UnknownNameError(
+                    f"No metric '{plain(name)}'. The nearest here is '{ours}': "
+                    f"{metrics[ours].definition} docs/metrics.md compares the definitions."
+                )
     return metrics[key]
 
 
