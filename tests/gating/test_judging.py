@@ -280,7 +280,7 @@ def test_other_groups_and_metrics_are_no_matter(history):
     rule = {**RULE, "groups": ["age=18"]}
     assert fairrec.gate(release(6, 0.2), {"rule": [rule]}, releases=history).outcome == "passed"
     asked = fairrec.gate(release(6, 0.2), {"rule": [rule]}, releases=history).rules[0].what
-    assert asked.startswith("hits: none of 1 named group has become worse")
+    assert asked.startswith("hits: none of the named groups has become worse")
     rule = {**RULE, "metric": "steady"}
     assert fairrec.gate(release(6, 0.2), {"rule": [rule]}, releases=history).outcome == "passed"
 

@@ -30,6 +30,9 @@ _MANY = 100
 """Times the users, beyond which more of them are no way out; also the most percent there are."""
 
 
+_NONE = {False: "no group", True: "none of the named groups"}
+
+
 @dataclass(frozen=True, slots=True)
 class Measurements:
     """All that rules are judged by.
@@ -258,7 +261,7 @@ def _describe_rule(rule: Rule, limit: float, about: MetricResult, many: str) -> 
         asked = f"{verb.get(rule.kind, 'is worse')} by more than {amount}{share}"
     if rule.unknown == "worst":
         asked += f", whichever {many} of unknown attributes belong to it"
-    return f"{plain(rule.metric)}: {describe_groups(rule)} {asked}"
+    return f"{plain(rule.metric)}: {_NONE[bool(rule.groups)]} {asked}"
 
 
 def _of_others(about: MetricResult) -> str:
@@ -320,12 +323,6 @@ def _ways_out(
         name = "tolerance" if rule.kind == "baseline" else rule.kind
         ways.append(f"{name} = {_round_limit(least, is_ratio=rule.min_ratio is not None)}")
     return ways
-
-
-def describe_groups(rule: Rule) -> str:
-    """The groups of a rule, as what it asks for begins."""
-    n_named = len({tuple(sorted(group.items())) for group in rule.groups})
-    return f"none of {plural(n_named, 'named group')}" if n_named else "no group"
 
 
 def _largest(ends: FloatArray, among: BoolArray) -> int | None:
@@ -452,7 +449,7 @@ def judge_trend(rule: Rule, trend: TrendSummary, place: int, *, is_conclusive: b
         place,
         outcome=outcome,
         limit=0.0,
-        what=f"{plain(rule.metric)}: {describe_groups(rule)} has become worse over {releases}",
+        what=f"{plain(rule.metric)}: {_NONE[bool(rule.groups)]} has become worse over {releases}",
         measured=found,
         explanation=to_pass,
         decided_by=_newest(worse[0]) if worse else None,
