@@ -13,7 +13,7 @@ import polars as pl
 from fairrec.core.arrays import IntArray
 from fairrec.core.errors import InputError, as_unicode, plain
 from fairrec.core.files import file_sum
-from fairrec.inputs.frames import Rows, Source
+from fairrec.inputs.frames import Source
 from fairrec.inputs.text_files import TextFile
 
 FORMATS = {
@@ -98,7 +98,7 @@ def open_path(path: Path, where: str) -> Source:
                 f"{where}: {plain(file.name)} is not Parquet by its name, and only Parquet is read "
                 "in several files. Move it away, or save all as .parquet."
             )
-    return Rows(scan_stored(path))
+    return Source(scan_stored(path))
 
 
 def is_stored(path: Path) -> bool:
@@ -119,9 +119,9 @@ def _open_file(file: Path, where: str) -> Source:
     ending, _ = _ending(file)
     kind = detect_format(file)
     if kind == "Parquet":
-        return Rows(scan_stored(file))
+        return Source(scan_stored(file))
     if kind == "Arrow":
-        return Rows(pl.scan_ipc(file, glob=False))
+        return Source(pl.scan_ipc(file, glob=False))
     if kind is None:
         what = "is an Excel file" if ending in _EXCEL else "is not known"
         raise InputError(
@@ -137,7 +137,7 @@ def _open_file(file: Path, where: str) -> Source:
     # Polars takes any name of JSON for a pattern
     source = file.read_bytes() if glob.has_magic(str(file)) else file
     # the whole file, or a type would be that of its first lines
-    return Rows(pl.scan_ndjson(source, infer_schema_length=None))
+    return Source(pl.scan_ndjson(source, infer_schema_length=None))
 
 
 def _ending(path: Path) -> tuple[str, str]:
@@ -180,7 +180,7 @@ class RowSlice:
 
     def open(self) -> Source:
         """The rows as a source of a table."""
-        return Rows(self.scan())
+        return Source(self.scan())
 
     def read_item_counts(self) -> tuple[pl.Series, IntArray]:
         """The items of the whole table, as they are compared, and the rows of each."""

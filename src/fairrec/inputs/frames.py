@@ -23,35 +23,25 @@ class Role(Enum):
 
 
 class Source:
-    """Where the rows of a table come from.
+    """Where the rows of a table come from, whose columns have types of their own.
 
     Attributes
     ----------
-    columns : the names of all
     hint : what to try where a column is missing, one sentence or nothing
     notes : what the reader of a result should know about how it was read
-    is_text : whether it holds text only, so that numbers are told by how they look
+    is_text : whether it holds text only, so that numbers are recognised by how they look
     """
 
-    columns: Sequence[str]
     hint: str = ""
     notes: Sequence[str] = ()
     is_text = False
-
-    def read(self, columns: Mapping[str, str], roles: Mapping[str, Role]) -> pl.DataFrame:
-        """Some columns: new name -> column of the table, and what each new one is read for."""
-        raise NotImplementedError
-
-
-class Rows(Source):
-    """Rows whose columns have types of their own: Parquet, Arrow and JSON files, Polars frames."""
 
     def __init__(self, frame: pl.LazyFrame, columns: Sequence[str] | None = None) -> None:
         self.frame = frame if columns else _items_in_rows(frame)
         self.columns = columns or self.frame.collect_schema().names()
 
     def read(self, columns: Mapping[str, str], roles: Mapping[str, Role]) -> pl.DataFrame:
-        """Some columns, as they are."""
+        """Some columns: new name -> column of the table, and what each new one is read for."""
         return self.frame.select(
             pl.col(column).alias(name) for name, column in columns.items()
         ).collect()
@@ -76,15 +66,15 @@ def _items_in_rows(frame: pl.LazyFrame) -> pl.LazyFrame:
 def open_frame(source: Any, name: str) -> Source:
     """A table in memory; what is none is an error."""
     if isinstance(source, pl.LazyFrame | pl.DataFrame):
-        return Rows(source.lazy())
+        return Source(source.lazy())
     # a frame of pandas exists only where pandas is loaded
     pandas = sys.modules.get("pandas")
     if pandas is not None and isinstance(source, pandas.DataFrame):
         return PandasFrame(source, f"the {name} table")
-    return Rows(_by_narwhals(source, name))
+    return Source(_by_narwhals(source, name))
 
 
-class PandasFrame(Rows):
+class PandasFrame(Source):
     """A frame of pandas, converted with or without pyarrow.
 
     Levels of the index that have a name are columns too.

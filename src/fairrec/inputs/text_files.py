@@ -53,7 +53,7 @@ class TextFile(Source):
                 f"{where}: several columns are named {plain(repr(twice[0]))}. Give each a name of "
                 f"its own. {_NAMED_COLUMNS}"
             )
-        self.columns = self._scan().collect_schema().names()
+        super().__init__(self._scan())
         if value := next((name for name in header if _is_number(name)), None):
             self.hint = f"{plain(repr(value))} looks like data. {_NAMED_COLUMNS}"
         if len(self.columns) == 1:
@@ -69,14 +69,12 @@ class TextFile(Source):
         table = self._read_fields(columns, numbers)
         for name, column in columns.items():
             if table[name].dtype == pl.String:
-                values, notes = self._parse(table[name], column, roles[name])
+                has_comma = self._separator != ","
+                values, notes = parse_text(table[name], column, roles[name], has_comma)
                 table = table.with_columns(values.alias(name))
-                self.notes = [*dict.fromkeys([*self.notes, *notes])]
+                named = [f"{self._where}: {note}" for note in notes]
+                self.notes = [*dict.fromkeys([*self.notes, *named])]
         return table
-
-    def _parse(self, text: pl.Series, column: str, role: Role) -> tuple[pl.Series, list[str]]:
-        values, notes = parse_text(text, column, role, self._separator != ",")
-        return values, [f"{self._where}: {note}" for note in notes]
 
     def _read_fields(self, columns: Mapping[str, str], numbers: Sequence[str] = ()) -> pl.DataFrame:
         """Some columns as text, or as numbers where all of those that shall be are."""

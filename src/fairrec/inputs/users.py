@@ -17,7 +17,7 @@ from fairrec.core.errors import InputError, UnknownNameError, plain, unknown_nam
 from fairrec.core.options import spell
 from fairrec.inputs.binning import Binning, bin_numbers, parse_binning
 from fairrec.inputs.formats import RowSlice
-from fairrec.inputs.frames import Rows, Source
+from fairrec.inputs.frames import Source
 from fairrec.inputs.ids import encode, ids_as_integers_or_text
 from fairrec.inputs.notes import CHECK_FIRST
 from fairrec.inputs.tables import Table
@@ -441,7 +441,7 @@ class UsersSlice(RowSlice):
 
     def open(self) -> Source:
         """Codes under the names of the table, of which none is read."""
-        return Rows(self.scan(), self.columns)
+        return Source(self.scan(), self.columns)
 
     def users(self, by: Sequence[str]) -> Users:
         """The users with the attributes named in `by`."""
