@@ -237,7 +237,9 @@ def test_columns_backed_by_arrow_are_read():
 
 @pytest.mark.parametrize("source", [{"user_id": [1]}, [1, 2], 7, np.zeros((2, 2))], ids=str)
 def test_what_is_no_table_is_refused(source: Any):
-    with pytest.raises(InputError, match=r"users: \w+ is not a table that can be read .*Give a path or"):
+    with pytest.raises(
+        InputError, match=r"users: \w+ is not a table that can be read .*Give a path or"
+    ):
         Table(source, "users")
 
 
