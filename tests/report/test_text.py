@@ -129,7 +129,7 @@ def test_a_card_has_who_the_verdict_findings_ratios_and_limits():
     headings, tables, html = read(model_card(result.summary))
     assert headings == [
         "Fairness evaluation",
-        "Who was audited",
+        "Audited users",
         "Verdicts",
         "Groups that differ significantly from all other users",
         "Ratios: each group beside the best group and beside all other users",

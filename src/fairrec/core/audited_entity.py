@@ -110,18 +110,6 @@ class Unit:
             return EndWords("served worse", "served better")
         return EndWords("exposed less", "exposed more")
 
-    @property
-    def audited(self) -> str:
-        """The heading over them."""
-        return "Who was audited" if self.is_users else "What was audited"
-
-    @property
-    def ends(self) -> str:
-        """The groups at both ends, as `the ... intersection`."""
-        if self.is_users:
-            return "the best and the worst served"
-        return "the most and the least exposed"
-
 
 USERS = Unit()
 ITEMS = Unit("item", "items")

@@ -141,7 +141,7 @@ def model_card(summary: AuditSummary, groups: pl.DataFrame | None = None, about:
     """
     view = build_view(summary, groups)
     lines = [HEADING, "", f"**{escape(view.answer.headline.rstrip('.'))}.**", ""]
-    lines += [f"### {summary.unit.audited}", "", *_audited(summary, view, about), ""]
+    lines += [f"### Audited {summary.unit.many}", "", *_audited(summary, view, about), ""]
     if view.answer.table is not None:
         lines += ["### Groups", "", *_answer_table(view.answer.table), ""]
     for table in (_verdicts(view), view.findings, view.ratios):
