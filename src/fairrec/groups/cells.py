@@ -1,4 +1,4 @@
-"""Cells: the full intersections of attribute values that occur, and who is in each."""
+"""Cells: the full intersections of attribute values that occur, and their users."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A group: the users who share one value for each named attribute, and who they are."""
+"""A group: the users who share one value for each named attribute."""
 
 from __future__ import annotations
 

@@ -281,7 +281,7 @@ def _eligible_in_cube(
         in_group = counts[grid]
         for attribute, code in _needed(subset, len(cells.n_values), together).items():
             others = np.arange(n_values[place[attribute]]) != code
-            # as if nobody were there
+            # as if these groups had no users
             in_group[(slice(None),) * subset.index(attribute) + (others,)] = 0
         is_eligible = in_group >= min_users
         n_below[len(subset)] += int(((in_group > 0) & ~is_eligible).sum())
@@ -327,7 +327,7 @@ class Parents:
     """Finds the group that has all conditions of another one but that on an attribute."""
 
     def __init__(self, lattice: Lattice) -> None:
-        # the sum of a random number for each condition tells groups apart
+        # groups are identified by the sum of a random number for each condition
         rng = np.random.default_rng(0)
         self._codes = lattice.codes
         self._numbers = [

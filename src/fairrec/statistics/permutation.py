@@ -132,7 +132,7 @@ class PermutationTest:
 
 
 def least_p_value(n_permutations: int) -> float:
-    """The smallest p-value of a test with so many permutations: the true one may be smaller.
+    """The smallest p-value that a test with `n_permutations` can give.
 
     >>> least_p_value(999)
     0.001

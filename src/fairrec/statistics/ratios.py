@@ -29,7 +29,7 @@ from fairrec.statistics.intervals import Interval, score_interval
 from fairrec.statistics.moments import quantiles
 
 RATIO_PRIOR_USERS = 4
-"""Weight, in users, of the spread of everyone in the spread of one group."""
+"""Weight, in users, of the spread of all users in the spread of one group."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -243,7 +243,7 @@ def student_scale(z: FloatArray, freedom: FloatArray) -> FloatArray:
 
 
 TRIGGER = 1.5
-"""Times the variance of everyone from which on a group is guarded."""
+"""Multiple of the variance of all users from which a group is guarded."""
 ANCESTOR_USERS = 10.0
 """Weight, in users, of the widest group that contains a group."""
 

@@ -19,7 +19,7 @@ from fairrec.groups.grouping import Grouping
 PRIOR_USERS = 1.0
 """Weight, in users, of the spread among all users in the spread of one group.
 
-Six users who all missed have no spread of their own, yet their mean is far from certain.
+Six users without a hit have no spread of their own, yet their mean is far from certain.
 """
 
 

@@ -144,7 +144,7 @@ class MetricVerdict(BaseModel, frozen=True, extra="forbid"):
     )
     n_inconclusive: int = Field(description="groups that are inconclusive")
     ruled_out_from: int | None = Field(
-        description="of groups with so many users and more none is inconclusive"
+        description="no group of this size or larger is inconclusive"
     )
     n_not_compared: int = Field(
         default=0,
@@ -234,7 +234,7 @@ def settle_outcome(
 
 
 def is_decided(analysis: Analysis, errors: float) -> bool:
-    """Whether outcomes are the same with critical values so many Monte Carlo errors off.
+    """Whether outcomes stay with critical values higher and lower by Monte Carlo errors.
 
     While critical values fall, groups only become worse, or go beyond or within the tolerance.
     """
