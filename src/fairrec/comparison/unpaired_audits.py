@@ -79,7 +79,7 @@ def compare_unpaired(
         # of a handful of users none may be of the few who have much, so that they look alike
         least = max(first.sd, last.sd)
         recovered = recover_side(first, bounds), recover_side(last, bounds)
-        sides = tuple(_varying(side, bounds, least) for side in recovered)
+        sides = _varying(recovered[0], bounds, least), _varying(recovered[1], bounds, least)
         change = last.value - first.value
         interval = difference_interval(sides[1], sides[0], change, np.array(bounds), cut_off(level))
         if all((side.spread.freedom == KNOWN).all() for side in sides):
