@@ -313,6 +313,11 @@ def spelled_for(parameters: Collection[str] | None) -> Iterator[None]:
         _RUNNING.pop()
 
 
+def current_spelling() -> Collection[str] | None:
+    """What `spelled_for` was last called with, for other processes that work on the same."""
+    return _RUNNING[-1]
+
+
 def public_function(function: F) -> F:
     """A function whose errors spell options as it takes them.
 

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from fairrec.core.errors import FairRecError, InputError, plain
-from fairrec.core.options import spell
+from fairrec.core.options import current_spelling, spell, spelled_for
 from fairrec.core.threads import available_threads
 from fairrec.counts.executor import PartExecutor, in_words, make_part_error, work_on
 
@@ -88,7 +88,7 @@ class RayExecutor(PartExecutor):
             max_retries=N_ATTEMPTS - 1,
             num_gpus=n_gpus if n_gpus and self._ray.cluster_resources().get("GPU", 0) else 0,
         )
-        given = self._ray.cloudpickle.dumps((args, kwargs))
+        given = self._ray.cloudpickle.dumps((args, kwargs, current_spelling()))
         # in a list it is a reference there, too, and read once a worker
         sent = task.remote(_versions(), [self._sent[1]], given)
         return _RayFuture(self._ray, args[0], sent)
@@ -143,8 +143,10 @@ def run(there: list[str], function: list[Any], given: bytes) -> bytes:
             f"{spell('engine', 'ray')}: a worker has {', '.join(here)} instead of "
             f"{', '.join(there)}; the numbers could differ. Install the same on all nodes."
         )
-    args, kwargs = cloudpickle.loads(given)
-    return cloudpickle.dumps(work_on(_loaded(function[0]), *args, **kwargs))  # type: ignore[no-any-return]
+    args, kwargs, spelling = cloudpickle.loads(given)
+    with spelled_for(spelling):
+        result = work_on(_loaded(function[0]), *args, **kwargs)
+    return cloudpickle.dumps(result)  # type: ignore[no-any-return]
 
 
 @lru_cache(maxsize=2)
