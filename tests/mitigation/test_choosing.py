@@ -55,7 +55,7 @@ def test_who_has_no_list_is_missing_in_one_half():
     ("metrics", "items", "has_labels", "names"),
     [
         (None, None, True, ["urd@3", "auc", "mrr@3", "ndcg@3"]),
-        (None, "items", False, ["urd@3", "urd@3"]),
+        (None, "items", False, ["urd@3"]),
         ("hit@5,auc", None, True, ["hit@5", "auc", "urd@3", "ndcg@3"]),
     ],
 )

@@ -148,6 +148,13 @@ def test_where_no_strength_helps_nothing_is_done_and_it_is_said():
     assert any("Nothing is changed" in note for note in useless.notes)
 
 
+def test_the_call_in_the_summary_repeats_it():
+    world = planted("diversity", n_users=120)
+    summary = mitigate(world, "urd@5", strength=0.5).summary
+    again = eval(summary.command, {"fairrec": fairrec, **world._asdict()})
+    assert again.summary == summary
+
+
 def test_same_seed_same_result_and_threads_change_nothing():
     world = planted("diversity", n_users=120)
     first = mitigate(world, "urd@5", seed=3, permutations=9, validation=None)

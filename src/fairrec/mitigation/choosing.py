@@ -103,17 +103,17 @@ def metric_names(
         for table in (predictions, validation)
         if table is not None
     )
-    target, cost = plan.target.name, [plan.cost_name] if has_labels else []
-    if tables.metrics is not None:
-        return [*tables.metrics, target, *cost]
-    by_default = {
+    known = {
         "auc": has_labels and not is_recommended,
         f"mrr@{k}": has_labels,
         f"urd@{k}": tables.items is not None,
         f"urp@{k}": tables.history is not None,
         f"urp_abs@{k}": tables.history is not None,
     }
-    return [target, *(name for name, is_known in by_default.items() if is_known), *cost]
+    target, cost = plan.target.name, [plan.cost_name] if has_labels else []
+    by_default = [target, *(name for name in known if known[name])]
+    names = by_default if tables.metrics is None else [*tables.metrics, target]
+    return list(dict.fromkeys([*names, *cost]))
 
 
 def is_worst_rule(text: str) -> bool:

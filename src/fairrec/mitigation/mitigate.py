@@ -13,10 +13,18 @@ import numpy as np
 import polars as pl
 
 from fairrec.auditing.audit import audit_inputs
+from fairrec.auditing.call_repr import Variable, describe_tables, write_call
 from fairrec.core.arrays import FloatArray, IntArray, finite_or_none
 from fairrec.core.audit_options import RAY, About, AuditOptions, Engine, Statistics
 from fairrec.core.errors import InputError, NothingToMitigateError
-from fairrec.core.options import documented, expand, public_function, select, spell
+from fairrec.core.options import (
+    documented,
+    expand,
+    list_changed,
+    public_function,
+    select,
+    spell,
+)
 from fairrec.core.redact_paths import redact_command
 from fairrec.core.version import __version__
 from fairrec.groups.group import Group, group_of_users, refuse_empty
@@ -173,7 +181,11 @@ def run_mitigation(
     )
     aim = tuned.reported_aim(before[target.name], group_of_user)
     seen = BeforeAfter(target, aim, before, after, group_of_user, options.alpha)
-    summary = build_summary(plan, options, split, tuned, seen, changes, audits, about.command)
+    given = {**describe_tables(sources, names), "metric": plan.metric, **list_changed(plan)}
+    if validation is not None:
+        given["validation"] = Variable("validation")
+    command = about.command or write_call(given, options, about, function="mitigate")
+    summary = build_summary(plan, options, split, tuned, seen, changes, audits, command)
     return MitigationResult(
         summary,
         tuned.record(plan, split),
@@ -284,7 +296,7 @@ def build_summary(
     seen: BeforeAfter,
     changes: GroupChanges,
     audits: Sequence[AuditResult],
-    command: str | None,
+    command: str,
 ) -> MitigationSummary:
     """The content of `mitigation.json`.
 
@@ -308,7 +320,7 @@ def build_summary(
     )
     return MitigationSummary(
         fairrec_version=__version__,
-        command=redact_command(command or plan.as_call()),
+        command=redact_command(command),
         seed=options.seed,
         metric=plan.target.name,
         cost_metric=plan.cost_name if plan.cost_name in effects else None,

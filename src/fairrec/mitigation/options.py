@@ -118,11 +118,3 @@ class MitigationOptions(Options):
                 f"order, name one with {spell('reranker')}: {', '.join(RERANKERS)}"
             )
         return name
-
-    def as_call(self) -> str:
-        """The call that repeats it from Python."""
-        return (
-            f"fairrec.mitigate(predictions, users=users, by=by, metric={self.metric!r}, "
-            f"groups={str(self.groups)!r}, reranker={self.reranker_name!r}, "
-            f"strength={self.strength!r}, max_loss={self.max_loss!r})"
-        )
