@@ -193,8 +193,10 @@ def _of_findings(groups: list[FoundGroup], summary: AuditSummary) -> tuple[str, 
         n_sample = unit.count(summary.metrics[name].n_compared)
         details.append(f"all others estimated from {n_sample} drawn at random")
     p = p_is(p_adjusted(finding.p_adjusted, summary))
-    detail = "; ".join(filter(None, details))
-    return f"{subject}: {plain(name)} {effect}, not chance ({p}, adjusted)", detail
+    # of items the users are the sample: another choice of items may differ as much
+    sure = "not chance" if unit.is_users else "in other samples too"
+    headline = f"{subject}: {plain(name)} {effect}, {sure} ({p}, adjusted)"
+    return headline, "; ".join(filter(None, details))
 
 
 def _relative(here: float, there: float, result: MetricResult) -> str:
