@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -14,7 +13,8 @@ from fairrec.core.errors import FairRecError, is_panic, plain
 from fairrec.core.options import spelled_for
 
 BAD_INPUT = 2
-INTERRUPTED = 130
+_RECEIVED: list[int] = []
+"""The signals that ended this command; an error may lose its own on the way out of a library."""
 
 
 @contextmanager
@@ -25,7 +25,7 @@ def errors_in_words(debug: bool) -> Iterator[None]:
             yield
     except KeyboardInterrupt as interrupt:
         say("Interrupted.")
-        raise typer.Exit(INTERRUPTED) from interrupt
+        raise typer.Exit(128 + (_RECEIVED.pop() if _RECEIVED else signal.SIGINT)) from interrupt
     except (typer.Exit, typer.Abort, typer.BadParameter, BrokenPipeError):
         raise
     except BaseException as error:
@@ -56,9 +56,14 @@ def _describe(error: BaseException) -> str:
 
 
 def end_in_order() -> None:
-    """Have signals that end a command raise an error, so that what is on its way is removed."""
+    """Have signals that end a command interrupt it, so that what is on its way is removed."""
     for name in ("SIGTERM", "SIGHUP"):
         number = getattr(signal, name, None)  # Windows has no SIGHUP
         # one that is ignored, as by nohup, stays so
         if number is not None and signal.getsignal(number) is signal.SIG_DFL:
-            signal.signal(number, lambda number, frame: sys.exit(128 + number))
+            signal.signal(number, _interrupt)
+
+
+def _interrupt(number: int, frame: object) -> None:
+    _RECEIVED.append(number)
+    raise KeyboardInterrupt
