@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import polars as pl
 import pytest
@@ -73,16 +71,6 @@ def test_a_table_that_is_not_given_is_asked_for(missing):
 def test_an_attribute_with_a_reserved_name_is_refused():
     with pytest.raises(InputError, match="'job' has the name of a column of the result"):
         read(reserved=("job", "value"))
-
-
-def test_tables_are_paths_or_tables_and_lists_may_be_text():
-    table = pl.DataFrame({"user_id": [1]})
-    options = TableOptions(users="u.csv", items=table, by="gender,age:10", columns={"label": "y"})
-    assert options.users == Path("u.csv")
-    assert options.items is table
-    assert options.by == ("gender", "age:10")
-    assert options.columns == TableOptions(columns="label=y").columns == {"label": "y"}
-    assert options.metrics is None
 
 
 GIVEN_WRONG = [

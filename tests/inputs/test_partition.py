@@ -11,7 +11,6 @@ import polars as pl
 import pytest
 
 from fairrec.core.errors import InputError, OutputError
-from fairrec.inputs import partition
 from fairrec.inputs.audit_inputs import AuditInputs
 from fairrec.inputs.partition import (
     ALWAYS,
@@ -135,14 +134,6 @@ def agree(tables: dict[str, Any], metrics: Any, n_rows: int, **options: Any) -> 
     found, _ = in_parts(tables, metrics, n_rows, **options)
     assert found.sort("user_id").equals(whole.sort("user_id"))
     return whole
-
-
-def test_lists_that_are_missing_can_be_left_out(tmp_path: Path):
-    paths = made(tmp_path, 3, "together")
-    tables = {name: paths[name] for name in ("test", "users")}
-    tables["predictions"] = paths["recommended"]
-    dropped = agree(tables, ["recall@3"], 5, missing_lists="drop")
-    assert len(dropped) < len(agree(tables, ["recall@3"], 5))
 
 
 def test_one_row_a_user_gives_the_same(tmp_path: Path):
@@ -284,27 +275,6 @@ def test_ids_have_the_same_code_however_they_are_written():
     texts = ["ab", "c", "a", "7.0", "", "ü", "abc"]
     assert codes(*texts) == [codes(text)[0] for text in texts]
     assert len({*codes(*texts)}) == 7
-
-
-def test_rows_keep_their_order_in_the_files_of_many_parts(tmp_path, monkeypatch):
-    monkeypatch.setattr(partition, "_BUFFERED", 1)
-    monkeypatch.setattr(partition, "_FEWEST", 50)
-    rng = np.random.default_rng(0)
-    # as many as cannot be open at once
-    users, n = np.arange(1000), 60_000
-    pl.DataFrame({"user_id": users, "gender": ["F"] * 1000}).write_parquet(tmp_path / "users.pq")
-    rows = pl.DataFrame({"user_id": rng.integers(0, 1000, n), "churn": np.arange(n)})
-    rows.write_parquet(tmp_path / "rows.parquet", row_group_size=999)
-    tables = {"values": tmp_path / "rows.parquet", "users": tmp_path / "users.pq"}
-    with open_parts(**tables, by=["gender"], n_rows=120) as parts:
-        assert len(parts) == 500
-        pieces = [part.tables["values"] for part in parts]
-        found = [piece.open().frame.collect() for piece in pieces]
-        assert max(len(piece.files) for piece in pieces) > 1
-    assert all(one["churn"].is_sorted() for one in found)
-    assert pl.concat(found).sort("churn").equals(rows)
-    seen = [{*one["user_id"].to_list()} for one in found]
-    assert sum(map(len, seen)) == len(set.union(*seen))
 
 
 ROWS = pl.DataFrame({"user_id": range(1000), "item_id": range(1000), "score": [0.5] * 1000})

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
@@ -237,29 +237,6 @@ def _read(predictions: Any, users: Any) -> tuple[CandidateLists, list[int], Any]
     attributes = everyone.attributes(pl.Series(range(len(everyone.ids))).to_numpy())
     codes = [(a.name, a.codes.tolist(), a.values, a.n_missing) for a in attributes]
     return lists, row_of_list.tolist(), codes
-
-
-def _item_of_rows(lists: CandidateLists) -> list[str]:
-    """The item of each row as text: a CSV file cannot say that the text '0' is no number."""
-    return lists.item_ids.gather(lists.items).cast(pl.String).to_list()
-
-
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(tables=random_tables(), name=st.sampled_from(["parquet", "arrow", "csv", "tsv", "pyarrow"]))
-def test_random_tables_come_back_the_same_from_every_format(tables, name, tmp_path):
-    predictions, users = tables
-    # a text file cannot tell the text '7' from the number 7, nor 'true' from true
-    users = users.with_columns(x=pl.lit("x:") + pl.col("x"))
-    lists, rows, attributes = _read(predictions, users)
-    held_predictions = FORMATS[name](predictions, tmp_path / "predictions")
-    held_users = FORMATS[name](users, tmp_path / "users")
-    lists_again, rows_again, attributes_again = _read(held_predictions, held_users)
-    assert attributes_again == attributes
-    assert rows_again == rows
-    assert lists_again.offsets.tolist() == lists.offsets.tolist()
-    assert _item_of_rows(lists_again) == _item_of_rows(lists)
-    assert lists_again.scores.tolist() == lists.scores.tolist()
-    assert lists_again.labels.tolist() == lists.labels.tolist()
 
 
 @given(tables=random_tables())

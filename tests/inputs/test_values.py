@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import polars as pl
 import pytest
 
 import fairrec
 from fairrec.core.errors import InputError, MetricError, UnknownNameError
 from fairrec.report.audit_result import AuditResult
-from tests.builders import numbers_of, two_groups
+from tests.builders import numbers_of
 from tests.grouped_options import group_options
 
 NAN, INF = float("nan"), float("inf")
@@ -131,21 +130,6 @@ def test_a_user_has_one_row():
     twice = pl.concat([values(x=[1, 2, 3, 4]), values(x=[1, 2, 3, 4])[:1]])
     with pytest.raises(InputError, match=r"row 5: user_id 'd' appears more than once\. Keep one"):
         audit(twice)
-
-
-def test_columns_with_the_name_of_a_metric_keep_its_bounds_unless_told_otherwise():
-    _, users = two_groups()
-    table = users.with_columns(**{"ndcg@10": np.linspace(0, 1, 8), "ndcg": np.linspace(0, 9, 8)})
-    result = fairrec.audit(
-        values=table,
-        by="group",
-        statistics=fairrec.Statistics(permutations=0),
-        min_support=1,
-        tables=fairrec.Tables(better="ndcg=lower"),
-    )
-    assert result.metrics["ndcg@10"].higher_is_better is True
-    # without a cut-off it is no name that an audit writes
-    assert result.metrics["ndcg"].higher_is_better is False
 
 
 @pytest.mark.parametrize("huge", [1.797e308, -1e101])

@@ -82,13 +82,10 @@ def read_catalogue(table: Table, by: Sequence[str], unit: str = "") -> Catalogue
     called = Unit.of_column(unit)
     specs = tuple(replace(spec, unit=called) for spec in items.specs if spec.name != unit)
     columns = items.columns.drop(unit).filter(is_known)
-    first = np.full(len(ids), len(codes), dtype=np.int64)
-    np.minimum.at(first, codes, np.arange(len(codes)))
-    for spec in specs:
-        _refuse_unlike(columns[spec.name], codes.astype(np.int64), ids, first, table.where, unit)
+    of_units = _shared_attributes(columns, pl.Series("unit of items", codes), ids, table, unit)
     without = f"{N} of {N} items of {table.where} have no '{plain(unit)}' and are left out"
     note = note_items(without, int((~is_known).sum()), len(is_known))
-    units = Users(ids, ids, columns[first], specs, table.where)
+    units = Users(ids, ids, of_units, specs, table.where)
     keys, of_item = items.keys.filter(is_known), codes.astype(np.int64)
     return Catalogue(units, keys, of_item, called, (note,))
 
@@ -105,21 +102,21 @@ def _refuse_unit(table: Table, by: Sequence[str], unit: str) -> None:
         )
 
 
-def _refuse_unlike(
-    values: pl.Series, codes: IntArray, ids: pl.Series, first: IntArray, where: str, unit: str
-) -> None:
-    """An error where items of one unit have different values of an attribute."""
-    is_same = values.eq_missing(values[first][codes]).to_numpy()
-    if is_same.all():
-        return
-    one = int(codes[~is_same].min())
-    found = values.filter(pl.Series(codes == one)).unique(maintain_order=True).to_list()
-    raise InputError(
-        f"{where}: {plain(unit)} {plain(repr(ids[one]))} has items with different values of "
-        f"'{plain(values.name)}': {listed([str(value) for value in found[:3]])}. A group is made "
-        f"of whole units; leave out {spell('unit')} to compare items, or name attributes that all "
-        "items of a unit share."
-    )
+def _shared_attributes(
+    columns: pl.DataFrame, codes: pl.Series, ids: pl.Series, table: Table, unit: str
+) -> pl.DataFrame:
+    """The attributes of each unit; an error where its items have different values of one."""
+    values = columns.group_by(codes).agg(pl.all().unique()).sort(codes.name).drop(codes.name)
+    for found in values:
+        if (differs := found.list.len() > 1).any():
+            at = int(differs.arg_true()[0])
+            raise InputError(
+                f"{table.where}: {plain(unit)} {plain(repr(ids[at]))} has items with different "
+                f"values of '{plain(found.name)}': {listed(sorted(map(str, found[at]))[:3])}. A "
+                f"group is made of whole units; leave out {spell('unit')} to compare items, or "
+                "name attributes that all items of a unit share."
+            )
+    return values.select(pl.all().list.first())
 
 
 class Rows(NamedTuple):
