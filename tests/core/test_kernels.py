@@ -17,10 +17,10 @@ from fairrec.core.kernels import kernel
 CAP_DAC_OVERRIDE, PR_CAPBSET_DROP = 1, 24
 
 PROGRAM = """
-import numpy as np, fairrec.auditing.audit
-from fairrec.inputs.ids import gather_lists
-flat, offsets = np.array([7, 8, 9]), np.array([0, 1, 3])
-print(fairrec.__file__, gather_lists(flat, offsets, np.array([1])).tolist())
+import fairrec.auditing.audit
+from fairrec.core.kernels import make_ready
+make_ready()
+print(fairrec.__file__)
 """
 """Loads all kernels of an audit and runs one."""
 
@@ -69,7 +69,7 @@ def test_kernels_run_where_neither_the_installation_nor_the_home_can_be_written(
     before = sorted(installed.rglob("*"))
     done = run_kernels(installed)
     assert done.returncode == 0, done.stderr
-    assert done.stdout == f"{installed / 'fairrec' / '__init__.py'} [8, 9]\n"
+    assert done.stdout == f"{installed / 'fairrec' / '__init__.py'}\n"
     # one note, in words, for all kernels
     (note,) = done.stderr.splitlines()
     assert note.startswith("Note: compiled kernels cannot be kept")
