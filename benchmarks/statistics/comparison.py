@@ -91,7 +91,7 @@ def compared(
     if is_paired:
         everything = np.ones((1, len(grouping.lattice)), dtype=np.bool_)
         (found,) = compare_paired(
-            before[None], after[None], grouping, everything, [kind.bounds], ALPHA
+            before[None], after[None], grouping, everything, [True], [kind.bounds], ALPHA
         )
         return found
     bounds = np.array([kind.bounds]) if kind.bounds else None

@@ -66,12 +66,14 @@ def build_grouping(*sizes: int) -> Grouping:
     return Grouping.of((attribute,), AuditOptions(depth=1, min_support=1, engine=Engine(threads=1)))
 
 
-def compared(change, *sizes, bounds=None, alpha=0.05) -> ComparedGroups:
+def compared(change, *sizes, higher_is_better=True, bounds=None, alpha=0.05) -> ComparedGroups:
     """Users of groups of these sizes, before at 0.5."""
     grouping = build_grouping(*sizes)
     before = np.full((1, len(change)), 0.5)
     mask = np.ones((1, len(sizes)), dtype=bool)
-    (found,) = compare_paired(before, before + change, grouping, mask, [bounds], alpha)
+    (found,) = compare_paired(
+        before, before + change, grouping, mask, [higher_is_better], [bounds], alpha
+    )
     return found
 
 
@@ -96,7 +98,7 @@ def test_only_groups_asked_for_are_compared_and_counted():
     grouping, before = build_grouping(100, 100, 100), np.zeros((1, 300))
     some = np.array([[False, True, False]])
     found, alone = (
-        compare_paired(before, values, which, mask, [None], 0.05)[0]
+        compare_paired(before, values, which, mask, [True], [None], 0.05)[0]
         for values, which, mask in (
             (change[None], grouping, some),
             (change[None], grouping, np.ones((1, 3), dtype=bool)),
@@ -127,17 +129,24 @@ def test_few_users_who_change_alike_are_not_known():
     assert not found.is_beyond_chance[0]
 
 
-def test_those_not_seen_may_lose_or_gain_all_that_a_metric_has():
-    change = np.random.default_rng(0).normal(scale=0.01, size=1000)
-    free, bounded = (compared(change, 30, 970, bounds=bounds) for bounds in (None, (0.0, 1.0)))
+@pytest.mark.parametrize(("higher_is_better", "end"), [(True, "low"), (False, "high")])
+def test_users_not_seen_may_lose_all_that_a_metric_has(higher_is_better, end):
+    rng = np.random.default_rng(0)
+    change = rng.normal(scale=0.01, size=1000)
+    free, bounded = (
+        compared(change, 30, 970, higher_is_better=higher_is_better, bounds=bounds)
+        for bounds in (None, (0.0, 1.0))
+    )
+    far = -1.0 if higher_is_better else 1.0
     share = 1 - np.exp(np.log(0.05 / 2 / 2 / 2) / 30)
     mean = change[:30].mean()
-    assert bounded.interval.low[0] == pytest.approx(mean + share * (-1 - mean))
-    assert bounded.interval.high[0] == pytest.approx(mean + share * (1 - mean))
-    assert np.abs([*free.interval]).max() < 0.02
+    assert getattr(bounded.interval, end)[0] == pytest.approx(mean + share * (far - mean))
+    assert abs(getattr(free.interval, end)[0]) < 0.02
+    # no group is said to have gained where such users would leave it with a loss
+    assert not bounded.is_beyond_chance[0]
     # even where nobody changed at all
     same = compared(np.zeros(1000), 30, 970, bounds=(0.0, 1.0))
-    assert [end[0] for end in same.interval] == pytest.approx([-share, share])
+    assert same.interval.low[0] == pytest.approx(-share) and same.interval.high[0] == 0.0
     assert same.is_known.all() and not same.is_beyond_chance.any()
 
 

@@ -211,8 +211,9 @@ def _sides(
             name: _Sides(part.conditions, groups, _mean_change(base, candidate, name, of_mean), 0)
             for (name, part), groups in zip(published.items(), by_means, strict=True)
         }
+    directions = [candidate.metrics[name].higher_is_better for name in published]
     users = paired_users(shared, published, base, candidate)
-    by_users = compare_paired(*users, bounds, alpha, tested)
+    by_users = compare_paired(*users, directions, bounds, alpha, tested)
     sides = {}
     for at, (name, part) in enumerate(published.items()):
         conditions = group_conditions(users.grouping).filter(users.is_compared[at])
@@ -220,9 +221,7 @@ def _sides(
         sides[name] = _Sides(
             pl.concat([conditions, part.conditions[left]]),
             by_users[at].append(by_means[at], left),
-            estimate_change(
-                users.before[at], users.after[at], candidate.metrics[name].higher_is_better, of_mean
-            ),
+            estimate_change(users.before[at], users.after[at], directions[at], of_mean),
             conditions.height,
         )
     return sides

@@ -19,7 +19,7 @@ from scipy.special import ndtri, stdtrit
 
 from fairrec.core.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from fairrec.groups.grouping import Grouping
-from fairrec.metrics.direction import harm
+from fairrec.metrics.direction import harm, worse_ends
 from fairrec.statistics.intervals import CutOffs, Interval, widen_for_unseen
 from fairrec.statistics.paired import ROUNDING, PairedSums, group_sums
 from fairrec.statistics.scores import Spread, own_error
@@ -137,6 +137,7 @@ def compare_paired(
     after: FloatArray,
     grouping: Grouping,
     is_compared: BoolArray,
+    higher_is_better: Sequence[bool | None],
     known_bounds: Sequence[tuple[float, float] | None],
     alpha: float,
     tested: IntArray | None = None,
@@ -167,10 +168,10 @@ def compare_paired(
         users = after[at] - before[at]
         users = users[~np.isnan(users)]
         most = _most(users, known_bounds[at])
-        extremes = _extremes(users, most)
+        extremes = _extremes(users, most, higher_is_better[at])
         is_known = np.isfinite(interval.low) & np.isfinite(interval.high)
-        # others of a group may lose or gain as much as can be: where few users changed, a group of
-        # which none did is no proof that none would
+        # wider at the worse end alone: a loss is easy to show and hard to rule out, as users of
+        # a group who are not seen may lose as much as can be lost
         wider = widen_for_unseen(interval, n, change, change, extremes, cut_off(level))
         low = np.where(is_known, np.maximum(wider.low, -most), np.nan)
         high = np.where(is_known, np.minimum(wider.high, most), np.nan)
@@ -239,15 +240,16 @@ def cut_off(level: FloatArray | float) -> CutOffs:
     return CutOffs(score, score)
 
 
-def _extremes(of_users: FloatArray, most: float) -> FloatArray:
-    """The largest fall and rise that users may have who are not seen.
+def _extremes(of_users: FloatArray, most: float, higher_is_better: bool | None) -> FloatArray:
+    """The largest fall and rise of users who are not seen; NaN at the better end.
 
     As much as the bounds of a metric leave room for; without any as much as any user showed.
     """
-    if not len(of_users):
-        return np.full(2, np.nan)
-    seen = np.array([of_users.min(), of_users.max()])
-    return seen if np.isinf(most) else np.array([-most, most])
+    extremes = np.full(2, np.nan)
+    for end in worse_ends(higher_is_better) if len(of_users) else ():
+        seen = of_users.max() if end > 0 else of_users.min()
+        extremes[int(end > 0)] = end * most if np.isfinite(most) else seen
+    return extremes
 
 
 def _most(of_users: FloatArray, bounds: tuple[float, float] | None) -> float:
