@@ -31,7 +31,7 @@ from tests.worlds import random_world
 
 
 @pytest.mark.parametrize(
-    ("model", "says"),
+    ("model", "label"),
     [
         (None, ""),
         (AuditedModel(name="ranker", version=""), "ranker"),
@@ -39,7 +39,7 @@ from tests.worlds import random_world
         (AuditedModel(name="<i>\n", version="2.1"), r"<i>\n@2.1"),
     ],
 )
-def test_the_head_names_audit_model_author_and_date(model, says):
+def test_the_head_names_audit_model_author_and_date(model, label):
     summary = planted().summary.model_copy(
         update={"title": "Spring\n", "model": model, "author": "A<b>nn"}
     )
@@ -48,7 +48,7 @@ def test_the_head_names_audit_model_author_and_date(model, says):
     page = page_html(summary, planted().group_table, run=run)
     assert "<title>FairRec audit: Spring\\n</title>" in page
     brand = page.partition('class="brand"')[2].partition("</p>")[0]
-    called = [r"Spring\n", escape(says)] if says else [r"Spring\n"]
+    called = [r"Spring\n", escape(label)] if label else [r"Spring\n"]
     expected = [*called, escape("A<b>nn"), "2026-11-15 14:02 UTC"]
     assert re.findall("<bdi>(.*?)</bdi>", brand) == expected
 
@@ -120,8 +120,8 @@ def test_names_from_right_to_left_do_not_move_numbers_and_a_command_stays_as_it_
         tables=fairrec.Tables(better="m=higher"),
         statistics=fairrec.Statistics(permutations=99),
     )
-    told = result.summary.model_copy(update={"command": "fairrec audit \u062d\u0644\u0628"})
-    page = page_html(told, result.group_table)
+    summary = result.summary.model_copy(update={"command": "fairrec audit \u062d\u0644\u0628"})
+    page = page_html(summary, result.group_table)
     assert "town=\u2068\u062d\u0644\u0628\u2069 (\u2212" in page
     assert "fairrec audit \u062d\u0644\u0628</code>" in page
 

@@ -89,7 +89,7 @@ def page_html(
     ----------
     groups : the table of groups, as in `groups.parquet`
     group_file : where that table is, from the page
-    run : when it was made, where that is known
+    run : when it was made; left out by default
     kind, answer, lead : of a feature that the audit is a part of, before its own sections
     """
     named = PageGroups(groups, summary)
@@ -520,7 +520,7 @@ def _search(summary: AuditSummary, words: ReportView) -> Section | None:
         if searched.history:
             first, last = searched.history[0], searched.history[-1]
             description = (
-                f"The gap in {plain(name)} that the search knew grew from {number(first.gap)} to "
+                f"The largest gap found in {plain(name)} grew from {number(first.gap)} to "
                 f"{number(last.gap)} while {last.users:,} of "
                 f"{summary.unit.count(search.users_total)} were scored."
             )

@@ -173,7 +173,7 @@ def ruled_out_curve(
 def search_history(
     metric: str, steps: tuple[HistoryPoint, ...], unit: Unit, height: int = 200
 ) -> Figure:
-    """The gap known to a search over the users scored, in steps."""
+    """The largest gap that a search had found over the users scored, in steps."""
     encoding = {
         "x": channel(
             "users:Q",
