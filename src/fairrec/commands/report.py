@@ -51,9 +51,12 @@ def report_command(
     elif isinstance(result, AuditResult):
         page = result.page(groups)
     else:
-        make = mitigation_page if isinstance(result, MitigationResult) else counterfactual_page
         audit = result.audit
-        page = make(result.summary, audit.summary, audit.group_table, groups, audit.run)
+        beside = (audit.summary, audit.group_table, groups, audit.run)
+        if isinstance(result, MitigationResult):
+            page = mitigation_page(result.summary, *beside)
+        else:
+            page = counterfactual_page(result.summary, *beside)
     kind = result_kind(folder) or AUDIT
     write_text(file, with_id(page, json.loads((folder / kind.known_by).read_bytes())["id"]))
     if not quiet:
