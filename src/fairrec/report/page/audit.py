@@ -336,8 +336,6 @@ def _groups(groups: PageGroups) -> Section:
     charts = []
     for name in groups.drawn:
         result, sizes = summary.metrics[name], groups.of_metric[name]["support"].to_list()
-        if not sizes:
-            continue
         description = (
             f"{plain(name)} of {plural(len(sizes), 'group')} of {min(sizes):,} to "
             f"{max(sizes):,} {summary.unit.many}, against their size; the "

@@ -47,7 +47,7 @@ def group_chart(groups: PageGroups, metric: str, height: int = 320) -> Figure:
     """Value against size; diamonds are findings, and the chosen group has a ring."""
     summary = groups.summary
     result, many = summary.metrics[metric], summary.unit.many
-    frame = groups.sample(metric, POINTS // len(groups.drawn))
+    frame = groups.sample(metric, POINTS // max(1, len(groups.drawn)))
     found = {groups.key(finding.group): finding for finding in result.findings}
     points: list[dict[str, Any]] = []
     for one, is_whole in zip(groups.rows(frame), frame["is_fully_scored"], strict=True):

@@ -47,7 +47,8 @@ class PageGroups:
         self.of_metric = {
             name: renamed.filter(pl.col("metric") == name) for name in summary.metrics
         }
-        ranked = sorted(by_importance(summary), key=lambda name: not summary.metrics[name].findings)
+        ranked = [name for name in by_importance(summary) if self.of_metric[name].height]
+        ranked.sort(key=lambda name: not summary.metrics[name].findings)
         self.drawn = [name for name in summary.metrics if name in ranked[:MOST_METRICS]]
         self._numbers: dict[Key, int] = {}
 
