@@ -106,6 +106,7 @@ def test_a_metric_without_a_group_has_a_verdict_without_a_chart(rare_metric):
     result = random_audit(metrics=["auc", rare_metric], min_support=5, permutations=99)
     page = page_of(result)
     assert page.count('data-chart="groups-') == 1
+    assert 'href="#groups-0"' in page and 'href="#groups-1"' not in page
     verdicts = page[page.index('id="verdicts"') : page.index('id="groups"')]
     assert "<bdi>rare</bdi></h3>" in verdicts
 
