@@ -82,7 +82,7 @@ def write(home: str) -> dict[str, float]:
     from pathlib import Path
 
     started = time.perf_counter()
-    from fairrec.report.page.html import page_html
+    from fairrec.report.page.audit import page_html
     from fairrec.result.folder import load_groups, load_saved
 
     file = Path(home) / "report.html"

@@ -39,7 +39,7 @@ STAGES = {
     "tables of the result": "fairrec.result.tables:group_table "
     "fairrec.result.tables:per_user_table",
     "naming": "fairrec.auditing.build_result:build_result",
-    "page": "fairrec.report.page.html:page_html",
+    "page": "fairrec.report.page.audit:page_html",
     "write files": "fairrec.report.audit_result:AuditResult.save",
 }
 MODULES = ("fairrec.auditing.audit", "fairrec.auditing.build_result", "jinja2")

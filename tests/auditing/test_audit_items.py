@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import comb
+
 import numpy as np
 import polars as pl
 import pytest
@@ -9,6 +11,8 @@ import pytest
 import fairrec
 from fairrec.core.errors import InputError
 from fairrec.metrics.reading import read_inputs
+from fairrec.report.view import build_view
+from fairrec.report.words import percent
 from tests.grouped_options import group_options
 from tests.metrics.item_world import random_world
 
@@ -108,7 +112,8 @@ def test_what_reads_users_has_no_side_of_items():
         read_inputs(recommended, users=users, items=items, side="items", by="age")
 
 
-def test_a_few_items_that_take_all_places_are_a_finding():
+def test_few_items_that_differ_are_a_finding_beside_random_sets_of_items():
+    """Three items take all places: as many at random would often get as little as the others."""
     n_users, n_items = 300, 40
     taken = [[0, 1, 2]] * n_users
     recommended = pl.DataFrame({"user_id": range(n_users), "item_id": taken})
@@ -124,3 +129,12 @@ def test_a_few_items_that_take_all_places_are_a_finding():
     )
     (finding,) = result.metrics["exposure@3"].findings
     assert (finding.group, finding.outcome) == ({"kind": "b"}, "worse")
+    share = comb(37, 20) / comb(40, 20)
+    assert finding.random_sets == pytest.approx(share, abs=0.04)
+    table = result.group_table.filter(kind="b")
+    assert table["random_sets"].to_list() == [finding.random_sets]
+    view, size = build_view(result.summary, result.group_table), percent(finding.random_sets)
+    (row,) = [row for row in view.answer.table.blocks[0].rows if row.label == "b"]
+    assert row.cells[-1] == f"worse, as {size} of random sets"
+    assert f"{size} of random sets of as many items are as far off" in view.answer.about[0]
+    assert size in view.findings.rows[0]

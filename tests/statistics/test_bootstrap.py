@@ -1,4 +1,4 @@
-"""Users drawn again: errors, intervals and findings of items."""
+"""Users drawn again and random sets of items: errors, intervals and findings of items."""
 
 from __future__ import annotations
 
@@ -27,14 +27,18 @@ from fairrec import Engine
 from fairrec.core.audit_options import AuditOptions
 from fairrec.groups.grouping import Grouping
 from fairrec.inputs.table_options import TableOptions
-from fairrec.metrics.measured import measure_everyone
+from fairrec.metrics.measured import Measured, Ratio, measure_everyone
 from fairrec.metrics.reading import read_items
 from fairrec.statistics.bootstrap import (
     deal_into_blocks,
+    random_set_shares,
     resample_users,
 )
+from fairrec.statistics.draws import CellSums
 from fairrec.statistics.moments import compute_moments
+from tests.groups.small_grouping import build_grouping
 from tests.metrics.item_world import ItemWorld, random_world, without
+from tests.statistics.small_worlds import measured_as
 
 OPTIONS = AuditOptions(min_support=1, permutations=0)
 
@@ -170,3 +174,69 @@ def test_errors_of_ratios_are_those_of_leaving_out_one_user_after_the_other(hist
     left = [difference(without(world, user)) - difference(world) for user in world.lists]
     expected = np.sqrt(39 / 40 * np.square(left).sum())
     assert found.error[0, 0] == pytest.approx(expected)
+
+
+N_ITEMS = 120
+
+
+def items_of(seed: int) -> tuple[Measured, list[np.ndarray]]:
+    """Two ratios of items of three kinds and two origins; some are due nothing and get nothing."""
+    rng = np.random.default_rng(seed)
+    below = rng.exponential(size=(2, N_ITEMS)) ** 2
+    above = below * rng.exponential(size=(2, N_ITEMS))
+    nothing = rng.random((2, N_ITEMS)) < 0.2
+    above[nothing] = below[nothing] = 0.0
+    with np.errstate(invalid="ignore"):
+        measured = measured_as("mrr@5,urp@5", above / below)
+    codes = [rng.integers(0, n, N_ITEMS) for n in (3, 2)]
+    return replace(measured, ratio=Ratio.of(above, below, ~nothing)), codes
+
+
+class Fixed:
+    """Draws that are one permutation, summed by hand."""
+
+    def __init__(self, order: np.ndarray, measured: Measured, cells) -> None:
+        assert measured.ratio is not None
+        of_all = np.nansum(measured.ratio.above, axis=1) / measured.ratio.below.sum(axis=1)
+        columns = [
+            *(measured.ratio.above - of_all[:, None] * measured.ratio.below),
+            *(measured.ratio.below - 1),
+        ]
+        is_known = ~np.isnan(measured.terms)
+        n = [*is_known, *is_known]
+        sums = np.zeros((3, 4, len(cells)))
+        for i, (column, known) in enumerate(zip(columns, n, strict=True)):
+            # what has no value stays where it is
+            shuffled = np.zeros(N_ITEMS)
+            shuffled[known] = column[order[known[order]]]
+            for item in range(N_ITEMS):
+                at = cells.of_user[item]
+                sums[:, i, at] += known[item], shuffled[item], shuffled[item] ** 2
+        self.sums = CellSums(*sums)
+
+    def cell_sums(self, seed: int, number: int) -> CellSums:
+        return self.sums
+
+
+def test_a_set_is_as_far_off_as_moments_of_permuted_rows_show(monkeypatch):
+    measured, codes = items_of(1)
+    grouping = build_grouping(codes, min_users=5)
+    moments = compute_moments(measured, grouping)
+    order = np.random.default_rng(2).permutation(N_ITEMS)
+    drawn = Fixed(order, measured, grouping.cells)
+    monkeypatch.setattr("fairrec.statistics.bootstrap.choose_draws", lambda *_: drawn)
+    found = random_set_shares(moments, grouping, 1, seed=0)
+
+    assert measured.ratio is not None
+    above, below = np.zeros((2, 2, N_ITEMS))
+    for i, known in enumerate(~np.isnan(measured.terms)):
+        above[i, known] = measured.ratio.above[i, order[known[order]]]
+        below[i, known] = measured.ratio.below[i, order[known[order]]]
+    permuted = compute_moments(
+        replace(measured, ratio=measured.ratio._replace(above=above, below=below)), grouping
+    ).difference
+    observed = moments.difference
+    is_as_far = np.where(observed > 0, permuted >= observed, permuted <= observed)
+    assert is_as_far.any() and not is_as_far.all()
+    # the group itself is one of the two sets
+    assert (found == np.where(is_as_far, 1.0, 0.5)).all()

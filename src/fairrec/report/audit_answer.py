@@ -192,11 +192,26 @@ def _of_findings(groups: list[FoundGroup], summary: AuditSummary) -> tuple[str, 
     if is_sampled(summary):
         n_sample = unit.count(summary.metrics[name].n_compared)
         details.append(f"all others estimated from {n_sample} drawn at random")
+    if not unit.is_users:
+        details.append(_beside_random_sets(groups, summary))
     p = p_is(p_adjusted(finding.p_adjusted, summary))
     # of items the users are the sample: another choice of items may differ as much
     sure = "not chance" if unit.is_users else "in other samples too"
     headline = f"{subject}: {plain(name)} {effect}, {sure} ({p}, adjusted)"
     return headline, "; ".join(filter(None, details))
+
+
+def _beside_random_sets(groups: list[FoundGroup], summary: AuditSummary) -> str:
+    """How many groups of items are further from the others than random sets of as many items."""
+    alike = [one.first[1].random_sets for one in groups if one.served == groups[0].served]
+    shares = [share for share in alike if share is not None]
+    if len(shares) == 1:
+        return f"{percent(shares[0])} of random sets of as many {summary.unit.many} are as far off"
+    beyond = sum(share <= summary.alpha for share in shares)
+    return (
+        f"{beyond:,} of the {len(shares):,} groups are further off than "
+        f"{confidence(summary.alpha)} of random sets of as many {summary.unit.many}"
+    )
 
 
 def _relative(here: float, there: float, result: MetricResult) -> str:

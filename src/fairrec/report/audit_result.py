@@ -99,6 +99,12 @@ class AuditVerdict:
 
 MOST_LINES = 8
 """Metrics that `repr` lists."""
+_PUBLIC = (
+    *("by_group", "overall", "difference", "ratio", "findings", "groups", "ratios", "per_user"),
+    *("metrics", "metric", "gap", "verdict", "warnings", "summary", "plot"),
+    *("show", "page", "save", "shown", "to_json"),
+)
+"""What completion in a notebook lists."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +151,9 @@ class AuditResult:
     def __getitem__(self, metric: str) -> MetricResult:
         """The result of one metric; `ndcg` finds `ndcg@5` where there is only one."""
         return self.metric(metric)
+
+    def __dir__(self) -> list[str]:
+        return [*_PUBLIC]
 
     def by_group(self, *attributes: str, metric: str | None = None) -> Any:
         """Numbers of every group of one attribute, or of several together: one row each.

@@ -19,6 +19,7 @@ from fairrec.report.words import (
     group_label,
     p_is,
     p_value,
+    percent,
     plural,
     shown,
     value_order,
@@ -46,6 +47,7 @@ class GroupNumbers(NamedTuple):
     p_adjusted: float | None
     own_low: float | None
     own_high: float | None
+    random_sets: float | None
 
     @property
     def excludes_zero(self) -> bool:
@@ -55,10 +57,11 @@ class GroupNumbers(NamedTuple):
 
 def read_groups(frame: pl.DataFrame, summary: AuditSummary) -> list[GroupNumbers]:
     """The rows of a part of the table of groups."""
+    of_items = "random_sets" if "random_sets" in frame.columns else pl.lit(None)
     numbers = frame.select(
         *("support", "value", "difference", "shrunken_difference"),
         *("simultaneous_low", "simultaneous_high", "outcome", "is_beyond_chance", "p_adjusted"),
-        *("difference_low", "difference_high"),
+        *("difference_low", "difference_high", of_items),
     ).iter_rows()
     # by position, as outside names could be anything
     values = frame[:, 1 : 1 + len(summary.attributes)].iter_rows()
@@ -100,7 +103,7 @@ def group_numbers(
             _fixed(one.value, digits),
             "-" if one.difference is None else _fixed(one.difference, digits, sign=True),
             f"{low} to {high}" if has_interval else "-",
-            describe_outcome(one, served),
+            describe_outcome(one, served, summary.alpha),
         )
         return Row(label, cells, served)
 
@@ -156,10 +159,12 @@ def served_direction(one: GroupNumbers, result: MetricResult) -> Served | None:
     return "differs" if result.higher_is_better is None else "worse"
 
 
-def describe_outcome(one: GroupNumbers, served: Served | None) -> str:
+def describe_outcome(one: GroupNumbers, served: Served | None, alpha: float) -> str:
     """The verdict on a group, in a word or two."""
     if one.outcome is None:
         return "not tested"
+    if served is not None and one.random_sets is not None and one.random_sets > alpha:
+        return f"{served}, as {percent(one.random_sets)} of random sets"
     if served == "better":
         return "better"
     if one.outcome == "inconclusive" and one.excludes_zero and one.p_adjusted is not None:

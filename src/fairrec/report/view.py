@@ -132,7 +132,7 @@ def about_model(summary: AuditSummary) -> str:
 
 
 def _findings(summary: AuditSummary) -> TableView:
-    rows, n_more, unit = [], 0, summary.unit
+    rows, n_more, unit, of_items = [], 0, summary.unit, int(not summary.unit.is_users)
     for name, result in summary.metrics.items():
         n_more += max(0, len(result.findings) - FINDINGS_SHOWN)
         for finding in result.findings[:FINDINGS_SHOWN]:
@@ -146,6 +146,7 @@ def _findings(summary: AuditSummary) -> TableView:
                     signed(finding.shrunken_difference),
                     simultaneous_interval(finding),
                     p_adjusted(finding.p_adjusted, summary),
+                    *([percent(finding.random_sets or 0.0)] * of_items),
                     outcome_words(finding, result, end_words(name, unit), summary),
                 )
             )
@@ -156,9 +157,9 @@ def _findings(summary: AuditSummary) -> TableView:
         title=f"Groups that differ significantly from {compared_with(summary)}",
         columns=(
             *("metric", "group", unit.many, value, difference_name(summary), "shrunken"),
-            *(interval, "p adjusted", "verdict"),
+            *(interval, "p adjusted", *(["random sets as far off"] * of_items), "verdict"),
         ),
-        numeric=(False, False, *(True,) * 6, False),
+        numeric=(False, False, *(True,) * (6 + of_items), False),
         rows=tuple(rows),
         note=f"{more}Shrunken: corrected for the group being picked out.",
     )

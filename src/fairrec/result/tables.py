@@ -39,12 +39,14 @@ NUMBERS = (
 )
 ADJUSTED = ("raw_difference", "kept_share")
 """Those beside them where covariates are given."""
+OF_ITEMS = ("random_sets",)
+"""Those beside them where items are compared."""
 BOUNDED = ("unknown_low", "unknown_high", "n_unknown")
 """Those beside them where attributes are unknown: bounds of the difference, and who may belong."""
 JUDGED = ("is_beyond_chance", "is_known")
 """What is asked of a group besides its interval, so that other limits can be judged later."""
 FACTS = ("depth", "support", "is_fully_scored", "outcome", *JUDGED)
-RESERVED = ("metric", *FACTS, *NUMBERS, *ADJUSTED, *BOUNDED)
+RESERVED = ("metric", *FACTS, *NUMBERS, *ADJUSTED, *OF_ITEMS, *BOUNDED)
 """Names an attribute cannot have beside them in the table."""
 
 
@@ -67,6 +69,8 @@ def group_table(analysis: Analysis, found: Sequence[DescribedMetric]) -> pl.Data
     }
     if analysis.is_adjusted:
         columns |= {"raw_difference": estimates.raw_difference, "kept_share": analysis.kept_share}
+    if analysis.random_sets is not None:
+        columns["random_sets"] = analysis.random_sets
     bounds = [one.unknown for one in found if one.unknown is not None]
     if bounds:
         for name, part in zip(BOUNDED, ("low", "high", "n_unknown"), strict=True):

@@ -16,7 +16,12 @@ from fairrec.core.progress import Progress
 from fairrec.groups.grouping import Grouping
 from fairrec.metrics.direction import worse_ends
 from fairrec.metrics.measured import Measured
-from fairrec.statistics.bootstrap import ResampledUsers, UserBlocks, resample_users
+from fairrec.statistics.bootstrap import (
+    ResampledUsers,
+    UserBlocks,
+    random_set_shares,
+    resample_users,
+)
 from fairrec.statistics.intervals import CutOffs, Estimates, Intervals, estimate, is_half_bounded
 from fairrec.statistics.moments import Moments, compute_moments
 from fairrec.statistics.permutation import (
@@ -47,6 +52,8 @@ class Analysis:
     is_tested : (n_metrics, n_groups), groups with enough users with a defined value
     test : None where nothing was permuted, or items are compared
     resampled : of items, their test and standard errors by users drawn again
+    random_sets : (n_metrics, n_groups), of items the share of random sets of as many that are as
+        far off; None where nothing was permuted
     raised : Monte Carlo standard errors by which critical values are raised; above 0 where the most
         permutations do not exclude another outcome with another seed
     """
@@ -59,12 +66,13 @@ class Analysis:
     is_tested: BoolArray
     test: PermutationTest | None
     resampled: ResampledUsers | None = None
+    random_sets: FloatArray | None = None
     raised: float = 0.0
 
     @property
     def tested_by(self) -> PermutationTest | ResampledUsers | None:
         """Permutations, or of items users drawn again; None where nothing was tested."""
-        return self.test or (self.resampled if self.options.permutations else None)
+        return self.test if self.random_sets is None else self.resampled
 
     @property
     def n_permutations(self) -> int:
@@ -288,7 +296,7 @@ def analyse(
         resampled = resample_users(
             blocks, moments, grouping, options.alpha, options.seed, options.n_threads
         )
-        return replace(found, resampled=resampled)
+        found = replace(found, resampled=resampled)
     if not options.permutations or not len(moments.mean):
         return found
     n_done, n_wanted = 0, options.permutations
@@ -299,6 +307,9 @@ def analyse(
         progress("testing against chance", n_done, n_wanted)
 
     how = options.seed, options.n_threads, advance
+    if blocks is not None:
+        random_sets = random_set_shares(moments, grouping, options.permutations, *how)
+        return replace(found, random_sets=random_sets)
     null = _null_hypothesis(found, strata)
     most = max(n_wanted, MOST_DRAWS)
     errors = _errors_of_seeds(n_wanted, most)

@@ -1,28 +1,34 @@
-"""Tests of groups of items: users are drawn again.
+"""Tests of groups of items: users are drawn again, and random sets of as many items.
 
 A catalogue is all there is, and its items compete for places, so the users are the sample. They are
 dealt into blocks at random, and blocks are drawn with replacement. A value is what a group received
 over what it was due, both known of every block; its error is the jackknife's over blocks.
+
+A group of three items may be far off because of these three, and not because of what they share.
+So attributes are permuted over items, with both parts of a ratio together, and the sets that are
+as far off are counted. This describes a group; no verdict rests on it, as the catalogue is no
+sample of items.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import log_ndtr, ndtr, ndtri, ndtri_exp
 
-from fairrec.core.arrays import FloatArray, IntArray
+from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.core.threads import map_in_threads
 from fairrec.groups.grouping import Grouping
 from fairrec.groups.lattice import Lattice
 from fairrec.inputs.catalogue import Catalogue
 from fairrec.metrics.item_exposure import Share
+from fairrec.statistics.draws import choose_draws
 from fairrec.statistics.intervals import Estimates, Interval, shrink
-from fairrec.statistics.moments import Moments
-from fairrec.statistics.permutation import extreme_gaps
+from fairrec.statistics.moments import Moments, divide_by_size
+from fairrec.statistics.permutation import ROUNDING, extreme_gaps
 from fairrec.statistics.scores import normal_scale, student_scale
 from fairrec.statistics.simultaneous import (
     UP,
@@ -310,3 +316,42 @@ def _both_sides(in_cells: FloatArray, lattice: Lattice, threads: int = 1) -> Flo
     """(2, n_rows, n_groups), sums over the cells of each group, and over all others."""
     own = lattice.sums(np.ascontiguousarray(in_cells), threads)
     return np.stack([own, in_cells.sum(axis=1)[:, None] - own])
+
+
+def random_set_shares(
+    moments: Moments,
+    grouping: Grouping,
+    n_permutations: int,
+    seed: int,
+    threads: int = 1,
+    advance: Callable[[int], None] = lambda n: None,
+) -> FloatArray:
+    """(n_metrics, n_groups), the share of sets of as many items as far from all others.
+
+    In the same direction; the group is one of the sets. NaN where it is compared with none.
+    """
+    sign, reach = np.sign(moments.difference), np.abs(moments.difference) * (1 - ROUNDING)
+    # what is due to a row beyond 1, so that one without a value has nothing to permute
+    below = np.where(moments.n_per_row > 0, moments.size_per_row - 1.0, 0.0)
+    draws = choose_draws(
+        replace(
+            moments,
+            mean=np.concatenate([moments.mean, np.ones(len(below))]),
+            centred_per_row=np.concatenate([moments.centred_per_row, below]),
+            n_per_row=np.concatenate([moments.n_per_row, moments.n_per_row]),
+        ),
+        grouping.cells,
+    )
+
+    def is_as_far(number: int) -> BoolArray:
+        """Of one permutation."""
+        total, beyond = np.split(grouping.lattice.sums(draws.cell_sums(seed, number).total), 2)
+        drawn = divide_by_size(replace(moments, total=total), moments.n + beyond)
+        with np.errstate(invalid="ignore"):
+            return np.asarray(sign * drawn.difference >= reach)
+
+    n_as_far = np.ones(moments.n.shape)
+    for is_reached in map_in_threads(is_as_far, range(n_permutations), threads):
+        n_as_far += is_reached
+        advance(1)
+    return np.where(np.isfinite(moments.difference), n_as_far / (1 + n_permutations), np.nan)

@@ -201,6 +201,11 @@ class Finding(BaseModel, frozen=True, extra="forbid"):
     )
     p_value: float = Field(description="for one group at a time")
     p_adjusted: float = Field(description="adjusted for all groups and metrics tested")
+    random_sets: float | None = Field(
+        default=None,
+        description="of items the share of random sets of as many that are at least as far from "
+        "all others, in the same direction; null of users",
+    )
     n_folded: int = Field(description="overlapping groups that add nothing to this one")
     because_of: dict[str, Value] | None = Field(
         default=None,
@@ -269,6 +274,9 @@ def describe_findings(
             ),
             p_value=float(analysis.p_values[i, at]),
             p_adjusted=float(analysis.adjusted_p_values[i, at]),
+            random_sets=None
+            if analysis.random_sets is None
+            else float(analysis.random_sets[i, at]),
             n_folded=one.n_folded,
             because_of=None if one.because_of is None else grouping.group(one.because_of).as_dict(),
         )

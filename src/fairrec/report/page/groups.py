@@ -12,7 +12,7 @@ from fairrec.report.audit_answer import by_importance
 from fairrec.report.findings import found_groups
 from fairrec.report.group_rows import GroupNumbers, read_groups
 from fairrec.result.schema import AuditSummary
-from fairrec.result.tables import ADJUSTED, BOUNDED, FACTS, NUMBERS
+from fairrec.result.tables import ADJUSTED, BOUNDED, FACTS, NUMBERS, OF_ITEMS
 
 MOST_METRICS = 12
 """Metrics with charts; the tables have the others."""
@@ -35,7 +35,7 @@ class PageGroups:
         self.names = [*summary.attributes]
         n = len(self.names) + 1
         first, after = groups.columns[:n], groups.columns[n:]
-        optional = {*ADJUSTED, *BOUNDED}
+        optional = {*ADJUSTED, *OF_ITEMS, *BOUNDED}
         if first != ["metric", *self.names] or {*after} - optional != {*FACTS, *NUMBERS}:
             raise InputError(
                 "groups.parquet does not belong to this result. Audit again, or put back the "
