@@ -48,6 +48,12 @@ class GroupNumbers(NamedTuple):
     own_low: float | None
     own_high: float | None
     random_sets: float | None
+    alpha: float
+
+    @property
+    def is_as_random(self) -> bool:
+        """Whether random sets of as many items are often as far from the others."""
+        return self.random_sets is not None and self.random_sets > self.alpha
 
     @property
     def excludes_zero(self) -> bool:
@@ -66,7 +72,9 @@ def read_groups(frame: pl.DataFrame, summary: AuditSummary) -> list[GroupNumbers
     # by position, as outside names could be anything
     values = frame[:, 1 : 1 + len(summary.attributes)].iter_rows()
     return [
-        GroupNumbers(row_group(dict(zip(summary.attributes, row, strict=True))), *known)
+        GroupNumbers(
+            row_group(dict(zip(summary.attributes, row, strict=True))), *known, summary.alpha
+        )
         for row, known in zip(values, numbers, strict=True)
     ]
 
@@ -103,7 +111,7 @@ def group_numbers(
             _fixed(one.value, digits),
             "-" if one.difference is None else _fixed(one.difference, digits, sign=True),
             f"{low} to {high}" if has_interval else "-",
-            describe_outcome(one, served, summary.alpha),
+            describe_outcome(one, served),
         )
         return Row(label, cells, served)
 
@@ -152,6 +160,8 @@ def served_direction(one: GroupNumbers, result: MetricResult) -> Served | None:
     """How a group is served, where it differs significantly."""
     if not one.is_significant or one.difference is None or not one.excludes_zero:
         return None
+    if one.is_as_random:
+        return None
     if result.higher_is_better is not None and harm(one.difference, result.higher_is_better) < 0:
         return "better"
     if one.outcome == "inconclusive":
@@ -159,12 +169,12 @@ def served_direction(one: GroupNumbers, result: MetricResult) -> Served | None:
     return "differs" if result.higher_is_better is None else "worse"
 
 
-def describe_outcome(one: GroupNumbers, served: Served | None, alpha: float) -> str:
+def describe_outcome(one: GroupNumbers, served: Served | None) -> str:
     """The verdict on a group, in a word or two."""
     if one.outcome is None:
         return "not tested"
-    if served is not None and one.random_sets is not None and one.random_sets > alpha:
-        return f"{served}, as {percent(one.random_sets)} of random sets"
+    if one.is_as_random and one.is_significant and one.outcome != "inconclusive":
+        return f"as random ({percent(one.random_sets or 0.0)})"
     if served == "better":
         return "better"
     if one.outcome == "inconclusive" and one.excludes_zero and one.p_adjusted is not None:

@@ -188,9 +188,10 @@ def summarize_ruled_out(result: MetricResult, summary: AuditSummary) -> str:
     word = worse_word(result)
     except_ = f"except the {plural(n_worse, 'group')} shown to be {word}, " if n_worse else ""
     can = " that can be compared" if verdict.n_not_compared else ""
+    size = f" by more than {rounded_up(point.harm)}{_of_mean(point.harm, result)}"
     return (
         f"Ruled out: {except_}no group of {point.support:,} {scored(summary).many} or more{can} is "
-        f"{word} by more than {rounded_up(point.harm)}{_of_mean(point.harm, result)}."
+        f"{word}{size if point.harm > 0 else ''}."
     )
 
 

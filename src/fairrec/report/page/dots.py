@@ -167,7 +167,7 @@ def _plot(metric: str, is_folded: dict[Key, bool], groups: PageGroups) -> DotPlo
     for key in [key for key in is_folded if key in known]:
         one = known[key]
         served = served_direction(one, result)
-        verdict = describe_outcome(one, served, summary.alpha)
+        verdict = describe_outcome(one, served)
         n_others = sum(name != metric for name, _ in found[key].findings) if key in found else 0
         if n_others:
             verdict += f"; {plural(n_others, 'more metric')}"
