@@ -26,4 +26,5 @@ recs = (
 history = train.group_by("user_id").len("history")
 recs.write_parquet("recs.parquet")
 test.select("user_id", "item_id").write_parquet("test.parquet")
+train.select("user_id", "item_id").write_parquet("history.parquet")
 pl.read_parquet(folder / "users.parquet").join(history, on="user_id").write_parquet("users.parquet")

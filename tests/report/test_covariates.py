@@ -81,9 +81,12 @@ def test_what_is_not_significant_after_adjustment_has_both_differences():
     gone = changed(GONE, difference=None, kept_share=0.0)
     given = changed(GIVEN, no_longer=(GONE, gone))
     first, second = no_longer_lines(summary_of(given))
-    said = "m0, gender=F (200 users): not significant after adjustment: −0.200 unadjusted, "
-    assert first == f"{said}−0.020 adjusted."
-    assert second == f"{said}- adjusted (0% of the group share covariates with others)."
+    said = "m0, gender=F (200 users): "
+    assert first == f"{said}not significant after adjustment: −0.200 unadjusted, −0.020 adjusted."
+    assert second == (
+        f"{said}differs by −0.200 and cannot be separated from the covariates (0% of the group "
+        "share them with others)."
+    )
 
 
 def test_every_layout_has_the_covariates():

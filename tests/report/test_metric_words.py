@@ -60,7 +60,7 @@ def test_a_gap_names_its_ends_and_its_null_distribution():
     assert text.startswith(
         "Gap between the best and the worst intersection of all attributes, gender="
     )
-    assert ": 0.750; under the null hypothesis it has a mean of " in text
+    assert ": 0.750; with attributes permuted its mean is " in text
     neutral = auc.model_copy(update={"higher_is_better": None, "chance": None})
     text = gap_words("auc", neutral, result.summary)
     assert text.startswith("Gap between the highest and the lowest intersection")
@@ -111,8 +111,8 @@ def test_the_size_is_the_one_nearest_to_what_can_usually_be_ruled_out(steps: Ste
 
 def test_what_is_ruled_out_is_rounded_up_and_excepts_groups_shown_to_be_worse():
     assert ruled_out([(100, 0.12301, 6)], n_worse=2) == (
-        "Ruled out: except the 2 groups shown to be worse, no group of 100 users or more is worse "
-        "by more than 0.124."
+        "Ruled out: except the 2 groups shown to be worse, overlapping ones included, no group of "
+        "100 users or more is worse by more than 0.124."
     )
     assert ruled_out([(100, 0.2, 6)], end=None).endswith("is different by more than 0.200.")
     assert ruled_out([]) == "Ruled out: nothing."

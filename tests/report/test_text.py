@@ -93,7 +93,7 @@ def test_verdicts_come_first_and_only_tables_with_rows_have_a_heading():
     headings = [line for line in lines if line.startswith("### ")]
     assert headings == ["### Verdicts", r"### title \*t\*"]
     assert "- the coverage" in lines
-    assert lines[-1].endswith(r"fairrec audit \<file\>")
+    assert lines[-1].endswith("    fairrec audit <file>")
 
 
 HOSTILE = "<script>x</script> | [a](http://b) `c` **d** <!-- fairrec card: end --> # e"
@@ -131,7 +131,7 @@ def test_a_card_has_who_the_verdict_findings_ratios_and_limits():
         "Fairness evaluation",
         "Audited users",
         "Verdicts",
-        "Groups that differ significantly from all other users",
+        "Findings: groups that differ significantly from all other users",
         "Ratios: each group beside the best group and beside all other users",
         "Limits",
     ]

@@ -14,6 +14,7 @@ from fairrec.result.tables import (
     ADJUSTED,
     BOUNDED,
     NUMBERS,
+    OF_ITEMS,
     RESERVED,
     group_table,
 )
@@ -40,7 +41,7 @@ def test_one_row_for_each_metric_and_group_with_enough_users():
         "is_known",
         *NUMBERS,
     ]
-    beside = {*ADJUSTED, *BOUNDED}
+    beside = {*ADJUSTED, *OF_ITEMS, *BOUNDED}
     assert {*RESERVED} - beside == {*table.columns} - {"a", "b"}
     for i, name in enumerate(("mrr@5", "urp@5")):
         rows = table.filter(metric=name)

@@ -25,7 +25,7 @@ def test_a_result_beyond_it_fails_with_the_table_of_the_gate():
 
 
 def test_what_is_inconclusive_fails_unless_it_may_pass():
-    with pytest.raises(AssertionError, match="which counts as failed"):
+    with pytest.raises(AssertionError, match="which counts as a failure"):
         assert_within(planted(), OPEN)
     assert assert_within(planted(), OPEN, inconclusive="pass").outcome == "inconclusive"
 

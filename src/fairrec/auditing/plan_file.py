@@ -131,6 +131,11 @@ class AuditPlan:
     facts: PlanFacts
     from_settings: tuple[str, ...] = ()
 
+    def __repr__(self) -> str:
+        """What is planned, in a line."""
+        options = ", ".join(f"{name}={value!r}" for name, value in self.options.items())
+        return f"AuditPlan({plain(options, 300)})"
+
     @property
     def expectations(self) -> pl.DataFrame:
         """Group size -> the smallest harm found with 80% probability, for each metric.

@@ -36,7 +36,7 @@ AuditArgument = Annotated[
 QuietOption = Annotated[Switch, Option("No progress on standard error", OUTPUT)]
 FormatOption = Annotated[Format, Option("What to print", OUTPUT)]
 VerboseOption = Annotated[
-    Switch, Option("Print everything, in Markdown, not only the answer in 24 lines", OUTPUT)
+    Switch, Option("Print the report in Markdown, not only the answer in 24 lines", OUTPUT)
 ]
 NoReportOption = Annotated[Switch, Option("Write no page, report.html", OUTPUT)]
 ForceOption = Annotated[

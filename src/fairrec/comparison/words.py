@@ -77,7 +77,7 @@ def build_comparison_view(summary: ComparisonSummary, changes: pl.DataFrame) -> 
             "What else differs", ("what", "base", "candidate"), (False,) * 3, differences
         ),
         reproduce=(
-            f"{plain(summary.command, LONGEST_LINE)}  (FairRec {plain(summary.fairrec_version)})"
+            f"{plain(summary.command, LONGEST_LINE)}  # FairRec {plain(summary.fairrec_version)}"
         ),
     )
 

@@ -206,7 +206,9 @@ def judge_groups(rule: Rule, require: Require, measured: Measurements, place: in
     elif outcome == "passed":
         assumed = _if_like_others(rule, limit, harms, must_pass, many)
         closest = _describe_group(rule, about, harms, at, summary)
-        found = f"ruled out for {scope}{assumed}; closest: {closest}"
+        n_others = int((looked_at & ~must_pass).sum())
+        others = f" (not required of {plural(n_others, 'other group')})" if n_others else ""
+        found = f"ruled out for {scope}{others}{assumed}; closest: {closest}"
     else:
         widest = _describe_group(rule, about, harms, at, summary)
         found = f"open for {n_open:,} of {scope}; {widest}"
@@ -282,6 +284,9 @@ def _describe_group(
     verb = "differs" if rule.kind == "max_difference" else "is worse" if size >= 0 else "is better"
     if size < 0:
         low, size, high = (None if end is None else -end for end in (high, size, low))
+    if rule.kind != "max_difference" and (low is None or low <= 0 or high is None):
+        # the interval includes 0
+        verb = verb.replace("is", "measured", 1)
     than = " than in the baseline" if rule.kind == "baseline" else ""
     worst = ", at worst" if rule.unknown == "worst" else ""
     return f"{who} {verb}{than} by {number(size)} ({_ends(low, high)}{worst})"
@@ -321,7 +326,8 @@ def _ways_out(
     least = float(harms.interval.high[must_pass].max(initial=0.0))
     if limit < least < math.inf:
         name = "tolerance" if rule.kind == "baseline" else rule.kind
-        ways.append(f"{name} = {_round_limit(least, is_ratio=rule.min_ratio is not None)}")
+        limit_that_passes = _round_limit(least, is_ratio=rule.min_ratio is not None)
+        ways.append(f"{name} = {limit_that_passes}, if that much is acceptable")
     return ways
 
 

@@ -22,11 +22,12 @@ def headline(gate: GateResult) -> str:
     checks = plural(len(deciding), "check")
     text = {
         "failed": f"Failed: {n:,} of {checks}",
-        "inconclusive": f"Inconclusive: {n:,} of {checks}, none failed",
+        "inconclusive": f"Inconclusive: {n:,} of {checks}; none failed",
         "passed": f"Passed: {checks}",
     }[gate.outcome]
     if gate.outcome == "inconclusive" and gate.inconclusive is not None:
-        text += f", which counts as {'failed' if gate.inconclusive == 'fail' else 'passed'}"
+        counts_as = "failure" if gate.inconclusive == "fail" else "pass"
+        text = f"Inconclusive, which counts as a {counts_as}: {n:,} of {checks}"
     warned = sum(rule.outcome == "failed" for rule in gate.rules if rule.severity == "warn")
     return f"{text}; {plural(warned, 'warning')}." if warned else f"{text}."
 

@@ -58,7 +58,7 @@ def mitigation_markdown(summary: MitigationSummary) -> str:
     """A mitigation as Markdown."""
     answer = replace(mitigation_answer(summary), about=(), others=())
     command = plain(summary.command, LONGEST_LINE)
-    reproduce = f"{command}  (FairRec {summary.fairrec_version}, seed {summary.seed})"
+    reproduce = f"{command}  # FairRec {summary.fairrec_version}, seed {summary.seed}"
     return write_markdown(
         "FairRec mitigation", answer, sentences(summary), tables(summary), reproduce
     )

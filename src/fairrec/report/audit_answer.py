@@ -26,6 +26,7 @@ from fairrec.report.group_rows import (
     GroupNumbers,
     group_numbers,
     read_groups,
+    served_direction,
     single_attribute_groups,
 )
 from fairrec.report.metric_words import (
@@ -40,7 +41,13 @@ from fairrec.report.metric_words import (
     usual_certificate,
     worse_word,
 )
-from fairrec.report.verdict import SAME, UNDECIDED, Verdict, build_status
+from fairrec.report.verdict import (
+    SAME,
+    UNDECIDED,
+    Verdict,
+    build_status,
+    describe_tolerance,
+)
 from fairrec.report.words import (
     MINUS,
     confidence,
@@ -51,8 +58,7 @@ from fairrec.report.words import (
     percent,
     plural,
     rounded_up,
-    signed,
-    signed_interval,
+    signed_with_interval,
 )
 from fairrec.result.metric_schema import MetricResult
 from fairrec.result.schema import AuditSummary
@@ -60,6 +66,7 @@ from fairrec.statistics.power import POWER
 from fairrec.statistics.simultaneous import least_permutations
 
 _GUIDES = "docs/how-to"
+_RULED_OUT = describe_tolerance, summarize_ruled_out
 
 
 def audit_answer(
@@ -103,7 +110,7 @@ def audit_answer(
         about=tuple(filter(None, (detail, largest, _audited(summary)))),
         notes=tuple(notes),
         table=table,
-        sentences=tuple(filter(None, [summarize_ruled_out(summary.metrics[first], summary)])),
+        sentences=tuple(filter(None, [one(summary.metrics[first], summary) for one in _RULED_OUT])),
         others=tuple(_other_metric(name, found, summary) for name in others),
         next_steps=tuple(steps),
     )
@@ -227,6 +234,9 @@ def _of_none(summary: AuditSummary, verdicts: tuple[Verdict, ...]) -> tuple[str,
         return "Nothing was tested for significance", _why_untested(summary)
     if all(verdict.status in SAME for verdict in verdicts):
         return f"The value is the same for {summary.unit.everyone}, so groups cannot differ", ""
+    if _is_inseparable(summary):
+        names = covariate_names(summary)
+        return f"Inconclusive: no group can be compared with others of the same {names}", ""
     n_groups = plural(max(result.n_groups for result in summary.metrics.values()), "group")
     if all(verdict.tone == "clear" for verdict in _deciding(verdicts, summary)):
         condition = next((f", {one.qualifier}" for one in verdicts if one.qualifier), "")
@@ -244,9 +254,20 @@ def _of_none(summary: AuditSummary, verdicts: tuple[Verdict, ...]) -> tuple[str,
         else:
             continue
         return f"Inconclusive in {verdict.metric}: {why.rstrip('.')}", detail
+    none = f"No significant difference among {n_groups}"
+    if summary.tolerance is not None:
+        none = f"Inconclusive: {none[0].lower()}{none[1:]}, and not all are within tolerance"
     return (
-        f"No significant difference among {n_groups}; this does not show they are equal.",
+        f"{none}; this does not show they are equal.",
         describe_power(summary.metrics[by_importance(summary)[0]], summary),
+    )
+
+
+def _is_inseparable(summary: AuditSummary) -> bool:
+    """Whether covariates leave no group with enough others to be compared with."""
+    tested = [result for result in summary.metrics.values() if result.is_tested]
+    return summary.adjustment is not None and all(
+        one.verdict is not None and one.n_groups <= one.verdict.n_not_compared for one in tested
     )
 
 
@@ -265,13 +286,13 @@ def _why_untested(summary: AuditSummary) -> str:
 def _largest_harm(groups: pl.DataFrame, metric: str, summary: AuditSummary) -> str:
     """The group to look at first where none is significant: the largest harm after shrinkage."""
     result = summary.metrics[metric]
-    size = pl.col("shrunken_difference") * {True: -1, False: 1, None: 0}[result.higher_is_better]
-    top = groups.filter(pl.col("metric") == metric, size > 0).top_k(1, by=size)
+    harms = pl.col("shrunken_difference") * {True: -1, False: 1, None: 0}[result.higher_is_better]
+    top = groups.filter(pl.col("metric") == metric, harms > 0).top_k(1, by=harms)
     for one in read_groups(top, summary):
-        interval = signed_interval(one.low, one.high, one.shrunken or 0.0)
+        size, interval = signed_with_interval(one.difference, one.low, one.high)
         return (
-            f"Look first at {group_label(one.group)}: {signed(one.shrunken or 0.0)} after "
-            f"shrinkage ({confidence(summary.alpha)} interval {interval}), not significant"
+            f"Look first at {group_label(one.group)}, whose difference is the largest after "
+            f"shrinkage: {size} ({interval}), not significant"
         )
     return ""
 
@@ -305,8 +326,9 @@ def _next_steps(
     """What a reader can do, the nearest first."""
     steps = [*filter(None, (exact_instead(summary),))]
     unit, results = summary.unit, summary.metrics.values()
-    if summary.confounders and summary.adjustment is None:
-        covariate = summary.confounders[0].covariate
+    separable = [one for one in summary.confounders if one.explains is not None]
+    if separable and summary.adjustment is None:
+        covariate = separable[0].covariate
         adjust = spell_in(summary.command, "adjust_for", [covariate])
         steps.append(f"compare {unit.many} with equal {plain(covariate)}: {adjust}")
     if any(group.served == "worse" for group in found):
@@ -324,9 +346,10 @@ def _next_steps(
         steps.append(f"write a policy for the next release: fairrec init {folder}")
     can_differ = any(one.is_tested and not one.is_constant for one in results)
     tolerance = _suggest_tolerance(summary, groups, metric)
-    if summary.tolerance is None and can_differ and tolerance:
+    has_groups = any(result.n_groups for result in results) and not _is_inseparable(summary)
+    if summary.tolerance is None and can_differ and has_groups and tolerance:
         steps.append(tolerance)
-    elif summary.outcome == "inconclusive" and unit.is_users and can_differ:
+    elif summary.outcome == "inconclusive" and unit.is_users and can_differ and has_groups:
         plan = f"fairrec plan {folder} ({_GUIDES}/inconclusive.md)"
         steps.append(f"how many users it takes: {plan}")
     return steps
@@ -353,7 +376,7 @@ def _suggest_tolerance(summary: AuditSummary, groups: pl.DataFrame | None, metri
             text = rounded_up(size)
             least = f"{plain(metric)}={text}"
         example = f", such as {text}: these {summary.unit.many} can rule it out for {plain(name)}"
-        example += " with 80% power"
+        example += " with 80% power where there is no harm"
     option = spell_in(summary.command, "tolerance", least)
     guide = f"{_GUIDES}/choose-a-tolerance.md"
     return f"no group can be cleared without a tolerance; choose one ({guide}){example}: {option}"
@@ -371,6 +394,8 @@ def attribute_margins(summary: AuditSummary, groups: pl.DataFrame, metric: str) 
         # by chance half of the groups are off to the wrong side, so width alone is not enough
         reach = ndtri(1 - (1 - POWER) / (sides * max(1, len(ones)))) / ndtri(1 - summary.alpha / 2)
         widths = [_width(one, result.higher_is_better, reach) for one in ones]
+        if any(served_direction(one, result) in ("worse", "differs") for one in ones):
+            continue
         if 0 < max(widths, default=0.0) < limit:
             margins[name] = max(widths)
     return margins

@@ -91,7 +91,8 @@ class AuditVerdict:
         lines = [
             f"  {plain(name)}: {one.outcome} (groups worse beyond tolerance: "
             f"{one.n_worse_beyond_tolerance:,}, worse: {one.n_worse:,}, within tolerance: "
-            f"{one.n_within_tolerance:,}, inconclusive: {one.n_inconclusive:,})"
+            f"{one.n_within_tolerance:,}, inconclusive: {one.n_inconclusive:,}; of these better: "
+            f"{one.n_better:,})"
             for name, one in self.metrics.items()
         ]
         return "\n".join([self.outcome or "not tested", *lines])
@@ -242,7 +243,9 @@ class AuditResult:
         )
 
     def findings(self, metric: str | None = None) -> Any:
-        """The groups that differ by more than chance explains, worst first: one row each.
+        """The groups that are significant by themselves, worst first: one row each.
+
+        Groups that only overlap one of these are left out; `groups` has them.
 
         `metric(name).findings` has all that is known of each.
 

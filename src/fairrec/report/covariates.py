@@ -85,13 +85,12 @@ def _confounded(found: list[Confounder], command: str) -> str:
     effect = (
         f"This accounts for about {', '.join(parts)}."
         if parts
-        else "Hardly any other user has as many, so these data cannot separate the two."
+        else "Few or no others have the same, so these data cannot separate the two."
     )
-    advice = spell_in(command, "adjust_for", [first.covariate])
-    return (
-        f"{label}: {means[0]} {_OF_WHAT[first.covariate]}, all others {means[1]}. {effect} "
-        f"Adjust for it: {advice}."
-    )
+    line = f"{label}: {means[0]} {_OF_WHAT[first.covariate]}, all others {means[1]}. {effect}"
+    if not parts:
+        return line
+    return f"{line} Adjust for it: {spell_in(command, 'adjust_for', [first.covariate])}."
 
 
 def no_longer_lines(summary: AuditSummary) -> tuple[str, ...]:
@@ -123,6 +122,11 @@ def _both(raw: float, adjusted: float | None, kept_share: float | None) -> str:
 
 def _no_longer(one: NoLongerFound, summary: AuditSummary) -> str:
     label = f"{plain(one.metric)}, {group_label(one.group)} ({summary.unit.count(one.n_users)})"
+    if one.difference is None:
+        return (
+            f"{label}: differs by {signed(one.raw_difference)} and cannot be separated from the "
+            f"covariates ({percent(one.kept_share)} of the group share them with others)."
+        )
     both = _both(one.raw_difference, one.difference, one.kept_share)
     return f"{label}: not significant after adjustment: {both}"
 

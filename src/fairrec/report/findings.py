@@ -56,7 +56,7 @@ def because_of(finding: Finding, words: EndWords) -> str:
     """The better served group without which this one would not be significant; empty for most."""
     if finding.because_of is None:
         return ""
-    return f"Not significant without {group_label(finding.because_of)} ({words.better})."
+    return f"Significant only beside {group_label(finding.because_of)}, which is {words.better}."
 
 
 def describe_undecided(result: MetricResult, summary: AuditSummary) -> str:

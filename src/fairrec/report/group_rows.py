@@ -63,18 +63,17 @@ class GroupNumbers(NamedTuple):
 
 def read_groups(frame: pl.DataFrame, summary: AuditSummary) -> list[GroupNumbers]:
     """The rows of a part of the table of groups."""
-    of_items = "random_sets" if "random_sets" in frame.columns else pl.lit(None)
+    of_items = pl.col("random_sets") if "random_sets" in frame.columns else pl.lit(None)
     numbers = frame.select(
         *("support", "value", "difference", "shrunken_difference"),
         *("simultaneous_low", "simultaneous_high", "outcome", "is_beyond_chance", "p_adjusted"),
-        *("difference_low", "difference_high", of_items),
+        *("difference_low", "difference_high", of_items.alias("random_sets")),
+        pl.lit(summary.alpha).alias("alpha"),
     ).iter_rows()
     # by position, as outside names could be anything
     values = frame[:, 1 : 1 + len(summary.attributes)].iter_rows()
     return [
-        GroupNumbers(
-            row_group(dict(zip(summary.attributes, row, strict=True))), *known, summary.alpha
-        )
+        GroupNumbers(row_group(dict(zip(summary.attributes, row, strict=True))), *known)
         for row, known in zip(values, numbers, strict=True)
     ]
 
@@ -223,11 +222,12 @@ def _in_short(
     tested = ""
     if result.is_tested:
         n = sum(served_direction(one, result) in ("worse", "differs") for one in ones)
-        tested = f", {n or 'none'} {'significant' if result.higher_is_better is None else 'worse'}"
+        kind = "different" if result.higher_is_better is None else "worse"
+        tested = f", {n or 'none'} significantly {kind}"
     is_highest = result.higher_is_better is False
     last = sorted(known, key=lambda one: one.value or 0.0)[-1 if is_highest else 0]
     return (
         f"{plural(len(ones), 'group')}{tested}; {'highest' if is_highest else 'lowest'}: "
-        f"{shown(last.group[name])} {_fixed(last.value, digits)} "
+        f"{shown(last.group[name])} with {_fixed(last.value, digits)} "
         f"({summary.unit.count(last.support)})"
     )

@@ -122,13 +122,13 @@ def gap_words(name: str, result: MetricResult, summary: AuditSummary) -> str:
         f"{group_label(best)} and {group_label(worst)}: {number(result.gap)}"
     ]
     if result.chance is not None:
-        p = f"{format_gap_p_value(result.chance)} for the standardised gap by itself"
+        p = f"the gap in standard errors has {format_gap_p_value(result.chance)}"
         null = (
-            f"under the null hypothesis it has a mean of {number(result.chance.mean)} and a 95% "
-            f"quantile of {number(result.chance.q95)} ({p})"
+            f"with attributes permuted its mean is {number(result.chance.mean)} and its 95% "
+            f"quantile {number(result.chance.q95)}; {p}"
         )
         # the null distribution is within strata, the gap is not
-        parts.append(null if summary.adjustment is None else f"unadjusted; adjusted {p}")
+        parts.append(null if summary.adjustment is None else f"unadjusted; adjusted, {p}")
     searched = summary.search.metrics.get(name)
     bound = None if searched is None else searched.may_be_larger_by
     if summary.search.n_not_fully_scored and bound is not None:
@@ -186,7 +186,9 @@ def summarize_ruled_out(result: MetricResult, summary: AuditSummary) -> str:
         return "Ruled out: nothing."
     n_worse = verdict.n_worse + verdict.n_worse_beyond_tolerance
     word = worse_word(result)
-    except_ = f"except the {plural(n_worse, 'group')} shown to be {word}, " if n_worse else ""
+    except_ = f"except the group shown to be {word}, " if n_worse == 1 else ""
+    if n_worse > 1:
+        except_ = f"except the {n_worse:,} groups shown to be {word}, overlapping ones included, "
     can = " that can be compared" if verdict.n_not_compared else ""
     size = f" by more than {rounded_up(point.harm)}{_of_mean(point.harm, result)}"
     return (

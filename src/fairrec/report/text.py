@@ -62,7 +62,9 @@ def write_markdown(
     text += [*(f"- {escape(line)}" for line in lines), ""] if lines else []
     for table in tables:
         text += [f"### {escape(table.title)}", "", *table_lines(table), ""]
-    text += [f"Reproduce: {escape(reproduce)}"] if reproduce else []
+    # as code, in which nothing has a meaning
+    code = [f"    {line}" for line in reproduce.splitlines()]
+    text += ["Reproduce:", "", *code] if reproduce else []
     return "\n".join(text).rstrip() + "\n"
 
 

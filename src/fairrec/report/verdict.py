@@ -204,14 +204,21 @@ def _ruled_out(status: Status, result: MetricResult, summary: AuditSummary) -> s
     verdict = result.verdict
     if verdict is None or status in ("not tested", *SAME):
         return ""
-    certificate = describe_ruled_out(result, summary)
-    if verdict.tolerance is None or not result.is_conclusive:
-        return certificate
+    parts = describe_tolerance(result, summary), describe_ruled_out(result, summary)
+    return " ".join(filter(None, parts))
+
+
+def describe_tolerance(result: MetricResult, summary: AuditSummary) -> str:
+    """How many groups are beyond the tolerance, within it, and open; empty without one."""
+    verdict = result.verdict
+    if verdict is None or verdict.tolerance is None or not result.is_conclusive:
+        return ""
     condition = if_like_others(result, summary)
     from_ = verdict.ruled_out_from
     rest = f"; from {scored(summary).count(from_)} on none is open" if from_ else ""
+    beyond = plural(verdict.n_worse_beyond_tolerance, "group")
     return (
-        f"Tolerance of {number(verdict.tolerance)}: {verdict.n_worse_beyond_tolerance:,} groups "
-        f"beyond it, {verdict.n_within_tolerance:,} within it{' ' * bool(condition)}{condition}, "
-        f"{verdict.n_inconclusive:,} open{rest}. {certificate}"
+        f"Tolerance of {number(verdict.tolerance)}: {beyond} beyond it, "
+        f"{verdict.n_within_tolerance:,} within it{' ' * bool(condition)}{condition}, "
+        f"{verdict.n_inconclusive:,} open{rest}."
     )

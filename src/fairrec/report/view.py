@@ -98,8 +98,8 @@ def build_view(
         search=_search(summary),
         coverage=(*catalogue_lines(summary), *_coverage(summary), *unknown_lines(summary)),
         reproduce=(
-            f"{plain(summary.command, LONGEST_LINE)}  (FairRec {summary.fairrec_version}, "
-            f"seed {summary.seed}{f'; settings from {settings}' if settings else ''})"
+            f"{plain(summary.command, LONGEST_LINE)}  # FairRec {summary.fairrec_version}, "
+            f"seed {summary.seed}{f'; settings from {settings}' if settings else ''}"
         ),
     )
 
@@ -154,14 +154,15 @@ def _findings(summary: AuditSummary) -> TableView:
     value = "value" if summary.adjustment is None else "unadjusted value"
     interval = f"{confidence(summary.alpha)} interval, all at once"
     return TableView(
-        title=f"Groups that differ significantly from {compared_with(summary)}",
+        title=f"Findings: groups that differ significantly from {compared_with(summary)}",
         columns=(
             *("metric", "group", unit.many, value, difference_name(summary), "shrunken"),
             *(interval, "p adjusted", *(["random sets as far off"] * of_items), "verdict"),
         ),
         numeric=(False, False, *(True,) * (6 + of_items), False),
         rows=tuple(rows),
-        note=f"{more}Shrunken: corrected for the group being picked out.",
+        note=f"{more}Groups that only overlap one of these are left out. Shrunken: corrected for "
+        "the selection of extreme groups.",
     )
 
 

@@ -19,10 +19,26 @@ ID = "fairrec.result"
 """The name of the id in the metadata of Parquet."""
 
 
+MOST_FIELDS, LONGEST = 12, 60
+
+
 class Part(BaseModel):
     """A frozen part of a result."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+    def __repr__(self) -> str:
+        """The first fields with a value; of long ones how many entries they have."""
+        fields = []
+        for name in type(self).model_fields:
+            value = getattr(self, name)
+            text = f"{value:.4g}" if isinstance(value, float) else repr(value)
+            if isinstance(value, tuple | dict) and len(text) > LONGEST:
+                text = f"<{len(value):,}>"
+            if value not in (None, "", (), {}):
+                fields.append(f"{name}={text if len(text) <= LONGEST else text[:LONGEST] + '...'}")
+        more = [f"{len(fields) - MOST_FIELDS} more fields"] * (len(fields) > MOST_FIELDS)
+        return f"{type(self).__name__}({', '.join([*fields[:MOST_FIELDS], *more])})"
 
 
 class ResultFile(Part):

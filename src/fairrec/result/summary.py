@@ -177,9 +177,8 @@ def _about_ties(described: InputMetadata) -> list[str]:
         return []
     if described.measured_by == "recommendations":
         return [
-            f"the lists of {ties.n_tied:,} of {ties.n_lists:,} users have equal scores in their "
-            f"first {ties.k} places, and metrics are means over their orders. If users saw one "
-            "order, give the place of each item, 1 for the first: "
+            f"{ties.n_tied:,} of {ties.n_lists:,} lists have equal scores in the first {ties.k} "
+            "places: metrics are means over their orders, unless the order is given: "
             f"{spell('columns', {'rank': Blank('NAME')})}"
         ]
     if not ties.n_at_cutoff or ties.is_without_order:
