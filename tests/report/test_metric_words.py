@@ -67,7 +67,10 @@ def test_a_gap_names_its_ends_and_its_null_distribution():
     assert gap_words("auc", auc.model_copy(update={"most_advantaged": ()}), result.summary) == ""
     adjusted = given_result()
     text = gap_words("q", adjusted.metrics["q"], adjusted.summary)
-    assert ": 0.117; unadjusted; adjusted, the gap in standard errors has p " in text and "null hypothesis" not in text
+    assert (
+        ": 0.117; unadjusted; adjusted, the gap in standard errors has p " in text
+        and "null hypothesis" not in text
+    )
 
 
 Steps = list[tuple[int, float, int]]
