@@ -260,7 +260,6 @@ def measure_inputs(
         inputs.described,
         measured,
         grouping,
-        wanted,
         {**describe_tables(inputs.given, names), **describe_scoring(search, scorer)},
         options,
         build_strata(inputs.covariates),

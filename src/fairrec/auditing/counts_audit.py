@@ -62,7 +62,6 @@ def measure_counted(
         replace(described, warnings=(*described.warnings, NOT_LOOKED_AT)),
         measured,
         build_grouping(counted.attributes, options, counted.n_users, len(wanted)),
-        wanted,
         call,
         options,
         counted.strata,

@@ -66,7 +66,6 @@ def measure_exposure(read: ItemsRead, options: AuditOptions) -> Measurement:
         described,
         measured,
         grouping,
-        wanted,
         describe_tables(inputs.given, [metric.name for metric in wanted]),
         options,
         blocks=deal_into_blocks(

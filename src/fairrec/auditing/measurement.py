@@ -13,7 +13,6 @@ from fairrec.groups.grouping import Grouping
 from fairrec.inputs.audit_inputs import AuditInputs, InputMetadata
 from fairrec.inputs.table_options import TableOptions
 from fairrec.inputs.users import Attribute
-from fairrec.metrics import MetricAtK
 from fairrec.metrics.measured import Measured
 from fairrec.metrics.tolerance import refuse_unfit_to
 from fairrec.statistics.strata import Strata
@@ -55,7 +54,6 @@ class Measurement:
     ----------
     source : the tables, or the counts, in which no list and no value of a user is at hand
     described : what the result records of it
-    wanted : all metrics, in the order they were asked for
     call : the arguments that say in Python what was measured
     options : with the tolerance by the names of these metrics
     strata : users with equal covariates; None where none are given
@@ -70,7 +68,6 @@ class Measurement:
     described: InputMetadata
     measured: Measured
     grouping: Grouping
-    wanted: Sequence[MetricAtK]
     call: Mapping[str, Any]
     options: AuditOptions
     strata: Strata | None = None

@@ -117,13 +117,11 @@ class Ideal(NamedTuple):
     rows : items of a catalogue list by list: what was wanted, or all candidates
     due : (n_rows,), to each of them
     to_others : (n_lists,), to each other item that could have stood there
-    n_others : (n_lists,), how many these are
     """
 
     rows: Rows
     due: FloatArray
     to_others: FloatArray
-    n_others: IntArray
 
 
 def ideal_exposure(shown: ExposureLog, k: int) -> Ideal:
@@ -141,7 +139,7 @@ def _ideal(shown: ExposureLog, k: int) -> Ideal:
         assert candidates.labels is not None
         due = np.zeros(len(candidates.items))
         _share_candidates(candidates.offsets, candidates.labels, n_places, up_to, due)
-        return Ideal(_once(shown, _listed_rows), due, to_others, none)
+        return Ideal(_once(shown, _listed_rows), due, to_others)
     rows, gains = shown.held_out
     n_seen = none if shown.seen is None else np.diff(shown.seen.offsets)
     n_items = len(shown.catalogue.item_keys)
@@ -150,12 +148,12 @@ def _ideal(shown: ExposureLog, k: int) -> Ideal:
     n_others = n_items - n_seen - n_wanted
     due = np.zeros(len(gains))
     _share_wanted(rows.offsets, gains, n_places, n_others, up_to, due, to_others)
-    return Ideal(rows, due, to_others, n_others)
+    return Ideal(rows, due, to_others)
 
 
 def due_to_relevance(shown: ExposureLog, k: int) -> tuple[Amounts, ...]:
     """What each item would get if the places of each list went to what its user wanted."""
-    rows, due, to_others, _ = ideal_exposure(shown, k)
+    rows, due, to_others = ideal_exposure(shown, k)
     if not to_others.any():
         return (Amounts(*rows, due),)
     beyond = due - np.repeat(to_others, np.diff(rows.offsets))
