@@ -13,6 +13,7 @@ from fairrec.comparison import compare as module
 from fairrec.comparison.compare import audit_differences, compare_metric
 from fairrec.comparison.pairing import (
     find_common,
+    is_steady,
     paired_users,
     published_groups,
     shared_users,
@@ -90,20 +91,19 @@ def test_a_few_users_in_one_only_are_left_out_and_said(base):
     assert (pairing.n_shared, pairing.n_only_base, pairing.n_only_candidate) == (600, 0, 40)
     assert pairing.n_moved == 1
     notes = " ".join(found.summary.notes)
-    assert "0 users are in the base only and 40 in the candidate only" in notes
-    assert "1 have other attributes" in notes
-    # the user who moved counts for plans, and for neither city
-    supports = found.changes.filter(pl.col("depth") == 1)
-    assert supports.filter(pl.col("city").is_null())["support"].sum() == 600
-    assert supports.filter(pl.col("plan").is_null())["support"].sum() == 600 - 1
+    assert "Left out: 40 users in the candidate only" in notes and "base only" not in notes
+    assert "Other attributes in the candidate: 1 user." in notes
+    assert found.changes.filter(pl.col("depth") == 1)["support"].sum() == 2 * 600
+    # they count where they are now
+    mine = found.changes.filter(pl.col("plan").is_null() & (pl.col("city") == "c9"))
+    assert mine["support"].item() == 60 + 1
+    # one is much of a few
+    assert "groups compared by means in both audits" in notes
 
 
-@pytest.mark.parametrize("n_moved", [0, 30])
 @pytest.mark.parametrize("way", [lambda result: result, without_users])
-def test_a_comparison_and_its_reverse_have_opposite_changes(base, way, n_moved):
-    is_moved = pl.int_range(600) < n_moved
-    moved = USERS.with_columns(city=pl.when(is_moved).then(pl.lit("c9")).otherwise("city"))
-    pair = way(base), way(audited(moved, seed=2, worse={"plan=paid": 1.0, "city=c3": 2.0}))
+def test_a_comparison_and_its_reverse_have_opposite_changes(base, way):
+    pair = way(base), way(audited(USERS, seed=2, worse={"plan=paid": 1.0, "city=c3": 2.0}))
     table, reverse = (
         fairrec.compare(*both, tolerance=0.3).groups("clicks").sort("plan", "city")
         for both in (pair, pair[::-1])
@@ -380,6 +380,39 @@ def test_options_models_and_versions_are_told_where_they_differ():
     assert "checksum of users and attributes" in found
     assert "alpha" not in found and "users" not in found
     assert differing(base, base) == {}
+
+
+CONDITIONS = pl.DataFrame(
+    {"a0": ["x", "y", None, None, "x", "y"], "a1": [None, None, "p", "q", "p", "p"]}
+).with_columns(depth=pl.Series([1, 1, 1, 1, 2, 2]))
+
+
+@pytest.mark.parametrize(("n_moved", "is_few"), [(0, True), (4, True), (5, False), (200, False)])
+def test_groups_that_many_moved_into_or_out_of_are_told_from_others(n_moved, is_few):
+    """400 users, half of them x; some of these were y before, and none moved from p or q."""
+    now, kind = np.repeat(["x", "y"], 200), np.resize(["p", "q"], 400)
+    before = np.where(np.arange(400) < n_moved, "y", now)
+    users = pl.DataFrame({"a0": now, "a1": kind, "a0 base": before, "a1 base": kind})
+    found = is_steady(users, CONDITIONS, np.array([200, 200, 200, 200, 100, 100]))
+    assert found.tolist() == [is_few, is_few, True, True, is_few, is_few]
+
+
+@pytest.mark.parametrize("share", [0.03, 0.08])
+def test_a_group_that_its_worst_served_users_left_has_not_lost(share):
+    """Nothing changes but groups: those who stay had more by chance, which they do not keep."""
+    n_false = 0
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        plans = np.where(rng.random(3000) < 0.8, "a", "b")
+        before, after = rng.exponential(size=(2, 3000))
+        least = np.argsort(np.where(plans == "a", before, np.inf))
+        moved = plans.copy()
+        moved[least[: int(share * (plans == "a").sum())]] = "b"
+        found = fairrec.compare(grouped(plans, before), grouped(moved, after))
+        n_false += found.changes.filter(
+            pl.col("outcome").str.starts_with("lost") | pl.col("is_behind")
+        ).height
+    assert n_false <= 1
 
 
 ODD = "value base"

@@ -383,13 +383,15 @@ def _notes(
         yield f"Not compared: {listed(pooled)}, no mean over {candidate.unit.many}"
     if base.adjustment is not None or candidate.adjustment is not None:
         yield "Values are compared without adjusting for covariates"
-    if pairing.is_paired and (pairing.n_only_base or pairing.n_only_candidate or pairing.n_moved):
-        yield (
-            f"{pairing.n_only_base or 0:,} users are in the base only and "
-            f"{pairing.n_only_candidate or 0:,} in the candidate only: they are left out. "
-            f"{pairing.n_moved or 0:,} have other attributes in the candidate: they are left out "
-            "of the groups they moved into or out of"
-        )
+    if pairing.is_paired:
+        for n, which in ((pairing.n_only_base, "base"), (pairing.n_only_candidate, "candidate")):
+            if n:
+                yield f"Left out: {plural(n, 'user')} in the {which} only"
+        if pairing.n_moved:
+            yield (
+                f"Other attributes in the candidate: {plural(pairing.n_moved, 'user')}. Groups "
+                "into or out of which few users moved have them as in the candidate"
+            )
     for name, part in published.items():
         n_both = int(part.is_in_both.sum())
         n_base, n_candidate = (
@@ -404,5 +406,5 @@ def _notes(
         if pairing.is_paired and n_by_means > 0:
             yield (
                 f"{plain(name)}: {plural(n_by_means, 'group')} compared by means in both audits: "
-                "too many users are new, gone, moved, or lack a value"
+                "too many users moved into or out of them, are new, gone, or lack a value"
             )

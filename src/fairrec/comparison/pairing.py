@@ -1,8 +1,8 @@
 """What two audits have in common: metrics, attributes, groups and users.
 
-A user counts for a group only where both audits have them in it. Users who came into a group are in
-it for what the candidate saw of them: compared with themselves they would show a change though the
-group has none.
+Users who came into a group are in it for what the candidate saw of them, and users who left it for
+what it no longer saw: compared with themselves, or without those who left, they would show a change
+though the group has none.
 
 Attributes may be called anything, so tables have them by position here: `a0`, `a1` and so on.
 """
@@ -29,9 +29,10 @@ from fairrec.result.tables import group_conditions
 LEAST_SHARED = 0.5
 """Share of the users of each audit that must be in both for pairing: with fewer, most of what is
 known of a group would be left out."""
+MOST_MOVED = 0.02
+"""Share of a group's users, and of all others, of those in both audits, who may have moved."""
 LEAST_OF_GROUP = 0.9
-"""Share of a group's users, in the audit that has more of them, who must be in it in both audits,
-with a value in each."""
+"""Share of a group's users, in the audit that has more of them, who must have both values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +112,8 @@ def shared_users(
 ) -> tuple[Pairing, pl.DataFrame | None]:
     """Whether users can be paired, and the table of those in both; None where they cannot.
 
-    The table has a column an attribute, null for a user whose value is another in the base, and
-    two a metric: `m0` of the candidate, `m0 base` of the base.
+    The table has two columns for each attribute and metric, such as `a0` and `m0` of the candidate
+    and `a0 base` and `m0 base` of the base.
     """
     unit = candidate.summary.unit
     if not unit.is_users:
@@ -123,10 +124,8 @@ def shared_users(
         which = _which(base.per_user is None, candidate.per_user is None)
         return Pairing(is_paired=False, why=f"the values of users were not saved in {which}"), None
     first, last = (_users(table, common) for table in (base.per_user, candidate.per_user))
-    shared = last.join(first, on="id", suffix=" base", maintain_order="left").with_columns(
-        pl.when(pl.col(axis) == pl.col(f"{axis} base")).then(axis) for axis in common.axes
-    )
-    n_moved = int(shared.select(pl.any_horizontal(pl.col(common.axes).is_null()).sum()).item())
+    shared = last.join(first, on="id", suffix=" base", maintain_order="left")
+    n_moved = shared.filter(_has_moved(common.axes)).height
     why = _why_not(base, candidate, shared.height, n_moved)
     about = Pairing(
         is_paired=not why,
@@ -257,8 +256,8 @@ class PairedUsers(NamedTuple):
     Parameters
     ----------
     before, after : (n_metrics, n_users), NaN where undefined
-    is_compared : (n_metrics, n_groups), groups that nearly all of their users are in in both
-        audits, with both values
+    is_compared : (n_metrics, n_groups), groups of both audits nearly all of whose users have both
+        values, and of whom few moved
     """
 
     before: FloatArray
@@ -287,11 +286,9 @@ def paired_users(
     *axes, _ = next(iter(published.values())).conditions.columns
     attributes = []
     for axis in axes:
-        texts = shared[axis].drop_nulls().unique().sort()
-        # the last code is of users who moved
-        numbers = {text: at for at, text in enumerate(texts)}
-        codes = shared[axis].replace_strict(numbers, default=len(texts), return_dtype=pl.Int32)
-        attributes.append(Attribute(axis, codes.to_numpy(), (*texts, "")))
+        texts = shared[axis].unique().sort()
+        codes = shared[axis].replace_strict(texts, np.arange(len(texts)), return_dtype=pl.Int32)
+        attributes.append(Attribute(axis, codes.to_numpy(), tuple(texts)))
     summaries = base.summary, candidate.summary
     depths = [summary.depth for summary in summaries]
     options = AuditOptions(
@@ -300,8 +297,7 @@ def paired_users(
     )
     grouping = Grouping.of(attributes, options)
     conditions, lattice = group_conditions(grouping), grouping.lattice
-    moved = [len(attribute.values) - 1 for attribute in attributes]
-    is_stable = (lattice.codes != moved).all(axis=1)
+    steady = is_steady(shared, conditions, lattice.n_users)
     is_compared = np.zeros((len(published), len(lattice)), dtype=np.bool_)
     for at, part in enumerate(published.values()):
         sizes = part.conditions.with_columns(n=np.maximum(part.before.n, part.after.n))
@@ -310,5 +306,34 @@ def paired_users(
         )
         n_most = rows["n"].fill_null(np.nan).to_numpy()
         n_paired = lattice.sums(grouping.cells.sums(~np.isnan(before[at] + after[at]))[None])[0]
-        is_compared[at] = is_stable & (n_paired >= LEAST_OF_GROUP * np.maximum(n_most, 1.0))
+        is_compared[at] = steady & (n_paired >= LEAST_OF_GROUP * np.maximum(n_most, 1.0))
     return PairedUsers(before, after, grouping, is_compared)
+
+
+def is_steady(users: pl.DataFrame, conditions: pl.DataFrame, n_users: IntArray) -> BoolArray:
+    """(n_groups,), groups that few users moved into or out of, among their own and all others.
+
+    Parameters
+    ----------
+    users : of both audits: a column an attribute, and one with the suffix " base"
+    conditions : of the groups, by the same columns; null where any value counts
+    n_users : (n_groups,), users of both audits who are in the group in the candidate
+    """
+    axes = conditions.columns[:-1]
+    came, left = np.zeros((2, conditions.height))
+    movers = users.filter(_has_moved(axes))
+    rows = conditions.select(axes).with_row_index("row")
+    for is_given, groups in rows.group_by([pl.col(axis).is_not_null() for axis in axes]):
+        on = [axis for axis, is_mine in zip(axes, is_given, strict=True) if is_mine]
+        mine = movers.filter(_has_moved(on))
+        for counts, suffix in ((came, ""), (left, " base")):
+            there = mine.select(pl.col(f"{axis}{suffix}").alias(axis) for axis in on)
+            found = groups.join(there.group_by(on).len(), on=on)
+            counts[found["row"].to_numpy()] = found["len"].to_numpy()
+    # all others, from whose change its own differs, are to be steady as well
+    n_most = np.minimum(n_users + left, users.height - n_users + came)
+    return np.asarray((came + left == 0) | (came + left <= MOST_MOVED * n_most))
+
+
+def _has_moved(axes: list[str]) -> pl.Expr:
+    return pl.any_horizontal(pl.col(axis).ne_missing(pl.col(f"{axis} base")) for axis in axes)

@@ -61,8 +61,8 @@ class Pairing(Part):
     n_only_candidate: int | None = None
     n_moved: int | None = Field(
         default=None,
-        description="users in both whose attributes differ, left out of the groups they moved "
-        "into or out of",
+        description="users in both whose attributes differ; they count for the groups they are in "
+        "in the candidate",
     )
 
 
