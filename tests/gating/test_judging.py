@@ -287,8 +287,21 @@ def test_other_groups_and_metrics_are_no_matter(history):
 
 def test_a_group_that_the_audit_does_not_have_is_no_group_that_passes(history):
     rule = {**RULE, "groups": ["age=6O+"]}
-    with pytest.raises(ValueError, match=r"No release has the group age=6O\+"):
+    with pytest.raises(ValueError, match=r"rule 1: No value of age .6O\+.. Did you mean .60\+"):
         fairrec.gate(release(6, 0.2), {"rule": [rule]}, releases=history)
+
+
+def test_a_named_group_that_cannot_be_followed_does_not_pass(tmp_path):
+    """The groups of other rules can be followed, and these pass."""
+    newest = audit_values({"age": np.repeat(["18", "70"], 500)}, np.arange(1000) % 2)
+    older = audit_values({"age": np.repeat(["18", "60+"], 500)}, np.arange(1000) % 2)
+    for number in range(2):
+        older.save(tmp_path / f"v{number}", report=False)
+    rules = [RULE, {**RULE, "groups": ["age=70"]}, {**RULE, "groups": ["age=18", "age=70"]}]
+    found = fairrec.gate(newest, {"rule": rules}, releases=tmp_path)
+    assert [one.outcome for one in found.rules] == ["passed", "inconclusive", "inconclusive"]
+    assert found.exit_code == 3
+    assert found.rules[1].measured.startswith("not every named group can be followed")
 
 
 def test_releases_whose_small_groups_are_hidden_are_refused(tmp_path):

@@ -32,7 +32,7 @@ from fairrec.counterfactuals.result import load_counterfactual_summary
 from fairrec.gating.harms import GroupHarms, read_harms
 from fairrec.gating.judging import Measurements, judge_policy, not_given
 from fairrec.gating.options import Inconclusive
-from fairrec.gating.policy import GateResult, Policy, combine_outcomes, parse_policy
+from fairrec.gating.policy import GateResult, Policy, Rule, combine_outcomes, parse_policy
 from fairrec.inputs.table_options import TableOptions
 from fairrec.metrics.tolerance import by_name
 from fairrec.report.audit_result import AuditResult
@@ -40,6 +40,7 @@ from fairrec.report.view import about_model
 from fairrec.result.metric_schema import MetricResult
 from fairrec.result.schema import AuditSummary
 from fairrec.result.summary import result_options
+from fairrec.trends.options import TrendOptions
 from fairrec.trends.result import TrendSummary
 from fairrec.trends.trend import trend
 
@@ -170,13 +171,17 @@ def _changes(base: AuditResult, candidate: AuditResult) -> Callable[[str], Group
     return of_metric
 
 
-def _trend(policy: Policy, audit: AuditResult | Path, releases: str | Path) -> TrendSummary:
-    """The releases: the groups and metrics of all rules with trend share one level."""
-    rules = [rule for rule in policy.rule if rule.kind == "trend"]
-    is_named = all(rule.groups for rule in rules)
-    groups = [group for rule in rules for group in rule.groups] if is_named else []
-    metrics = [rule.metric for rule in rules]
-    return trend([audit], history=releases, group=groups, metric=metrics).summary
+def _trend(
+    policy: Policy, audit: AuditResult | Path, releases: str | Path
+) -> Callable[[Rule], TrendSummary]:
+    """The releases in the metric and groups of a rule; rules with trend share one level."""
+    alpha = TrendOptions().alpha / sum(rule.kind == "trend" for rule in policy.rule)
+
+    def of_rule(rule: Rule) -> TrendSummary:
+        groups, metrics = list(rule.groups), [rule.metric]
+        return trend([audit], history=releases, group=groups, metric=metrics, alpha=alpha).summary
+
+    return of_rule
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,14 +41,14 @@ class Measurements:
     ----------
     groups : the table of groups
     changes : metric -> how much worse each group is than in the baseline; None without one
-    trend : the releases, in the metrics and groups of all rules with trend; None without any
+    trend : rule -> the releases in its metric and groups; None without any
     affected : the share of users whom a counterfactual affects; None where it is none
     """
 
     summary: AuditSummary
     groups: pl.DataFrame
     changes: Callable[[str], GroupHarms] | None = None
-    trend: TrendSummary | None = None
+    trend: Callable[[Rule], TrendSummary] | None = None
     affected: Affected | None = None
 
     def about(self, metric: str) -> MetricResult:
@@ -121,7 +121,7 @@ def judge(rule: Rule, require: Require, measured: Measurements, place: int) -> R
         named.position(group)
     if measured.trend is None:
         raise InputError(not_given("trend"))
-    return judge_trend(rule, measured.trend, place, is_conclusive=about.is_conclusive)
+    return judge_trend(rule, measured.trend(rule), place, is_conclusive=about.is_conclusive)
 
 
 def _limit(rule: Rule, about: MetricResult) -> float:
@@ -420,7 +420,7 @@ def judge_trend(rule: Rule, trend: TrendSummary, place: int, *, is_conclusive: b
 
     Parameters
     ----------
-    trend : the releases, in the metrics and groups of all rules with trend
+    trend : the releases, in the metric and groups of the rule
     is_conclusive : whether the users with a value speak for all in the newest release
     """
     if hidden := [release.name for release in trend.releases if release.n_hidden]:
@@ -428,16 +428,13 @@ def judge_trend(rule: Rule, trend: TrendSummary, place: int, *, is_conclusive: b
             f"small groups are hidden in {listed(hidden)}. Keep whole audits for "
             f"{spell('releases')}; {spell('min_shown')} is for what is passed on"
         )
-    lines = [line for line in trend.lines if line.metric == rule.metric]
-    worse = [
-        line
-        for line in trend.worse
-        if line.metric == rule.metric and (not rule.groups or line.group in rule.groups)
-    ]
-    known = [_known_points(line) for line in lines]
+    worse = trend.worse
+    followed = [line.group for line in trend.lines if len(_known_points(line)) > 1]
+    is_followed = bool(followed) and all(group in followed for group in rule.groups)
     many, releases = trend.unit.many, plural(len(trend.releases), "release")
     outcome: Passing = "inconclusive"
-    found = f"no group can be followed, or too many {many} have no value"
+    who = "not every named group" if rule.groups else "no group"
+    found = f"{who} can be followed, or too many {many} have no value"
     to_pass = f"two releases with the same groups, and few {many} without a value"
     if worse:
         outcome, to_pass = "failed", "that its harm is again what it was before"
@@ -448,7 +445,7 @@ def judge_trend(rule: Rule, trend: TrendSummary, place: int, *, is_conclusive: b
             f"{plain(since.release)} (adjusted p {number(since.p_adjusted)})"
         )
         found += f"; {plural(len(worse), 'group')} fail" if len(worse) > 1 else ""
-    elif is_conclusive and any(len(points) > 1 for points in known):
+    elif is_conclusive and is_followed:
         outcome, found, to_pass = "passed", "shown of no group, which rules nothing out", "passes"
     return _report(
         rule,
