@@ -73,6 +73,16 @@ def test_a_group_without_lists_is_served_worst_and_said_to_be_missing():
     assert build_status(drop.metrics["recall@2"]) == "inconclusive"
 
 
+def test_each_metric_counts_users_without_a_list_as_zero_or_leaves_them_out():
+    items = pl.DataFrame({"item_id": [1, 2], "categories": [["a"], ["b"]]})
+    tables = served(np.arange(N_USERS) >= 10)
+    result = audited(tables, items=items, metrics="recall@2,coverage@2,urd@2")
+    zero, left_out = result.summary.missing
+    assert (zero.counts_as_zero, zero.metrics) == (True, ("recall@2", "coverage@2"))
+    assert (left_out.counts_as_zero, left_out.metrics) == (False, ("urd@2",))
+    assert zero.n_missing == left_out.n_missing == 10
+
+
 def test_a_group_without_hits_among_its_candidates_is_no_all_clear():
     users = users_of()
     has_none = ((users["gender"] == 0) & (users["age"] == 2)).to_numpy()

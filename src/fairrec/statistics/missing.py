@@ -47,8 +47,7 @@ class MissingUsers(BaseModel, frozen=True, extra="forbid"):
     )
     metrics: tuple[str, ...] = Field(description="the metrics it concerns")
     counts_as_zero: bool = Field(
-        description="whether these users count as 0 in accuracy and coverage, instead of being "
-        "left out"
+        description="whether these users count as 0 in its metrics, instead of being left out"
     )
     n_users: int = Field(description="users who could be missing")
     n_missing: int
@@ -106,9 +105,11 @@ def possible_outcomes(measured: Measured, inputs: AuditInputs) -> list[MissingOu
     due = np.sort(np.concatenate([inputs.rows[is_expected], inputs.absent]))
     is_absent = np.isin(due, inputs.absent)
     outcomes = [_outcome("no list", metrics, is_absent, inputs.all_users.attributes(due))]
-    if inputs.candidates.held_out is not None:
+    # what is read off other tables is undefined for an empty list
+    zero = [metric for metric in metrics if metric.metric.needs <= {"labels"}]
+    if inputs.candidates.held_out is not None and zero:
         without = np.where(is_expected, inputs.is_without_list, np.nan)
-        outcomes.append(_outcome("no list", metrics, without, counts_as_zero=True))
+        outcomes.append(_outcome("no list", zero, without, counts_as_zero=True))
     outcomes += _undefined(measured, inputs)
     if labelled:
         outcomes.append(_outcome("no held-out items", labelled, ~is_expected, is_no_fault=True))
