@@ -24,9 +24,7 @@ def test_the_headline_names_group_release_and_metric():
     summary = fairrec.trend(six_releases()).summary
     answer = trend_answer(summary)
     assert answer.headline == "gender=F, age=old is worse since 1.4 in score, and 2 more groups"
-    assert answer.sentences[0].startswith(
-        "gender=F, age=old: score worse since 1.4, its harm grew by "
-    )
+    assert answer.sentences[0].startswith("gender=F, age=old: harm in score rose from ")
     assert answer.sentences[0].endswith("first detected at 1.4)")
     assert "6 releases, 1.1 to 1.6, in the order given; score." in answer.about[0]
     assert "at 95% under repeated looks, across 8 groups of all releases" in answer.about[0]
@@ -44,8 +42,8 @@ def test_a_group_that_is_worse_in_all_releases_is_worse_all_along():
     audits = [release(seed, 0.6, users_of(first=1000 * seed)) for seed in range(4)]
     summary = fairrec.trend(audits, group="gender=F,age=old").summary
     (row,) = lines_table(summary).rows
-    assert row[-2] == "all along" and row[-1].startswith("worse by ")
-    assert trend_answer(summary).table.blocks[0].rows[0].cells[-1] == "all along"
+    assert row[-2] == "worse all along" and row[-1].startswith("worse by ")
+    assert trend_answer(summary).table.blocks[0].rows[0].cells[-1] == "worse all along"
     assert trend_answer(summary).headline == (
         "gender=F, age=old is worse in score by all releases together; none is shown to have "
         "become worse since any of 4 releases"
@@ -71,12 +69,20 @@ def test_hostile_names_stay_text():
     assert "[red]x[/red]" in printed and "\x1b" not in printed
 
 
-def test_a_group_that_lost_some_of_its_lead_is_not_called_worse_than_all_others():
-    line = fairrec.trend(six_releases()).summary.worse[0]
-    assert "better than all others" not in describe_growth(line)
-    since = line.worse_since.model_copy(update={"before": -0.9, "growth": 0.4})
-    ahead = describe_growth(line.model_copy(update={"worse_since": since}))
-    assert "grew by 0.400 from −0.900, and is still better than all others (" in ahead
+def test_a_group_that_lost_its_lead_is_not_called_worse():
+    summary = fairrec.trend(six_releases()).summary
+    line = summary.worse[0]
+    since = line.worse_since.model_copy(update={"before": -0.9, "growth": 0.901})
+    newest = line.points[-1].model_copy(update={"harm": -0.002, "outcome": "inconclusive"})
+    points = *line.points[:-1], newest
+    level = line.model_copy(update={"worse_since": since, "points": points, "together": None})
+    answer = trend_answer(summary.model_copy(update={"lines": (level,)}))
+    assert answer.headline == (
+        "gender=F, age=old: harm in score rose since 1.4, −0.900 → −0.00200 (not shown to be "
+        "above 0)"
+    )
+    assert answer.tone == "open" and answer.table.blocks[0].rows[0].served is None
+    assert "rose from −0.900 to +0.00100 at 1.4 (" in describe_growth(level)
 
 
 def test_the_page_has_the_answer_a_chart_for_each_line_and_its_numbers():

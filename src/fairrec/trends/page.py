@@ -49,9 +49,9 @@ def trend_page(summary: TrendSummary) -> str:
             "charts",
             "Harm, release by release",
             sentences=(
-                "Upright lines are intervals of single releases, one group at a time. The dashed "
-                "line is the release since which a group is worse; orange while it still is. A "
-                "line is broken where a release has no such group.",
+                "Vertical lines: intervals of single releases, one group at a time. Dashed line: "
+                "the release since which the harm is higher; orange while it still is. A line is "
+                "broken where a release has no such group.",
             ),
             charts=charts,
             notes=(f"{n_more} more are in trend.json.",) if n_more else (),

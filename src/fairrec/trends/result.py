@@ -112,7 +112,7 @@ class TrendSummary(ResultFile):
 
     @property
     def worse(self) -> tuple[TrendLine, ...]:
-        """Groups that are worse since a release, and still are in the newest: what a gate asks."""
+        """Groups whose harm rose and has not fallen back in the newest release: a gate asks."""
         return tuple(
             line for line in self.lines if line.worse_since and not line.worse_since.is_back
         )
@@ -137,7 +137,7 @@ class TrendResult(PagedResult):
 
     @property
     def worse(self) -> tuple[TrendLine, ...]:
-        """Groups that are worse since a release, and still are in the newest."""
+        """Groups whose harm rose and has not fallen back by the newest release."""
         return self.summary.worse
 
     def page(self) -> str:

@@ -29,16 +29,16 @@ _ORDER: dict[Order, str] = {
 
 
 def trend_answer(summary: TrendSummary) -> Answer:
-    """The group that is worse since a release, and a table of all groups."""
-    worse = tuple(map(describe_growth, summary.worse))
+    """The group whose harm rose and has not fallen back, and a table of all groups."""
+    rose = tuple(map(describe_growth, _rose(summary)))
     return Answer(
-        tone="found" if worse else "open",
+        tone="found" if any(map(_is_worse, summary.worse)) else "open",
         headline=_headline(summary),
         about=(_about(summary),),
         notes=tuple(Note("note", plain(note, 1000)) for note in summary.notes),
         table=_answer_table(summary) if summary.lines else None,
-        sentences=worse[:1],
-        others=worse[1:],
+        sentences=rose[:1],
+        others=rose[1:],
     )
 
 
@@ -51,7 +51,7 @@ def trend_markdown(summary: TrendSummary) -> str:
 
 
 def growths(summary: TrendSummary) -> tuple[str, ...]:
-    """A sentence for each group that is or was worse since a release; those that recovered last."""
+    """A sentence for each group whose harm rose; those that recovered last."""
     grown = [line for line in summary.lines if line.worse_since]
     return tuple(
         f"{describe_growth(line)}{'; not in the newest release' * since.is_back}"
@@ -62,30 +62,51 @@ def growths(summary: TrendSummary) -> tuple[str, ...]:
 
 
 def describe_growth(line: TrendLine) -> str:
-    """Group, metric and since when it is worse, on one line."""
+    """Group, metric, from where to where its harm rose and when, on one line."""
     since = line.worse_since
     assert since is not None
-    # a group that was better than all others may have lost some of its lead
-    lead = ", and is still better than all others" if since.before + since.growth < 0 else ""
+    label, metric, level = group_label(line.group), plain(line.metric), since.before + since.growth
     return (
-        f"{group_label(line.group)}: {plain(line.metric)} worse since "
-        f"{plain(since.release, LONGEST_NAME)}, its harm grew by {number(since.growth)} "
-        f"from {number(since.before)}{lead} ({p_is(p_value(since.p_adjusted))}, first detected at "
-        f"{plain(since.shown_at, LONGEST_NAME)})"
+        f"{label}: harm in {metric} rose from {signed(since.before)} to {signed(level)} at "
+        f"{plain(since.release, LONGEST_NAME)} ({p_is(p_value(since.p_adjusted))}, first detected "
+        f"at {plain(since.shown_at, LONGEST_NAME)})"
     )
 
 
+def _rose(summary: TrendSummary) -> list[TrendLine]:
+    """Groups whose harm rose and has not fallen back; those now worse than others first."""
+    return sorted(summary.worse, key=lambda line: not _is_worse(line))
+
+
+def _newest(line: TrendLine) -> TrendPoint | None:
+    return next((point for point in reversed(line.points) if point), None)
+
+
+def _is_worse(line: TrendLine) -> bool:
+    """Whether a group is shown to be worse than all others; one that lost a lead is not."""
+    newest = _newest(line)
+    is_found = newest is not None and newest.outcome in ("worse", "worse beyond tolerance")
+    return is_found or line.together is not None
+
+
 def _headline(summary: TrendSummary) -> str:
-    grown = summary.worse
-    lines = grown or [line for line in summary.lines if line.together]
+    rose = _rose(summary)
+    worse = [line for line in rose if _is_worse(line)]
+    lines = worse or rose or [line for line in summary.lines if line.together]
     n_more = len({frozenset(line.group.items()) for line in lines}) - 1
     more = f", and {plural(n_more, 'more group')}" if n_more > 0 else ""
     since_any = f"since any of {len(summary.releases)} releases"
     if not lines:
         return f"No group is significantly worse {since_any}"
     label, metric = group_label(lines[0].group), plain(lines[0].metric)
-    if since := grown and grown[0].worse_since:
-        return f"{label} is worse since {plain(since.release, LONGEST_NAME)} in {metric}{more}"
+    if since := rose and lines[0].worse_since:
+        release = plain(since.release, LONGEST_NAME)
+        if worse:
+            return f"{label} is worse since {release} in {metric}{more}"
+        return (
+            f"{label}: harm in {metric} rose since {release}, {signed(since.before)} → "
+            f"{_harm(_newest(lines[0]))} (not shown to be above 0){more}"
+        )
     return (
         f"{label} is worse in {metric} by all releases together{more}; none is shown to have "
         f"become worse {since_any}"
@@ -116,7 +137,7 @@ def _answer_table(summary: TrendSummary) -> AnswerTable:
                     _verdict(line.points[-1]),
                     _since(line, 20),
                 ),
-                "worse" if line in summary.worse else None,
+                "worse" if line in summary.worse and _is_worse(line) else None,
             )
             for line in summary.lines
             if line.metric == metric
@@ -124,7 +145,7 @@ def _answer_table(summary: TrendSummary) -> AnswerTable:
         more = f"{plural(len(rows), 'group')}, all on the page"
         blocks += [Block(plain(metric), rows, more, is_ranked=True)] if rows else []
     first, last = (plain(summary.releases[at].name, 14) for at in (0, -1))
-    columns = ("group", f"harm {first}", f"harm {last}", "verdict", "worse since")
+    columns = ("group", f"harm {first}", f"harm {last}", "verdict", "harm rose at")
     return AnswerTable(columns, (False, True, True, False, False), tuple(blocks))
 
 
@@ -135,7 +156,7 @@ def lines_table(summary: TrendSummary) -> TableView:
         title="Groups over releases",
         columns=(
             *("group", "metric", f"harm in {first}", f"harm in {last}"),
-            *(f"verdict of {last}", "worse since", "by all releases"),
+            *(f"verdict of {last}", "harm rose at", "by all releases"),
         ),
         numeric=(False, False, True, True, False, False, False),
         rows=tuple(
@@ -151,7 +172,7 @@ def lines_table(summary: TrendSummary) -> TableView:
             for line in summary.lines
         ),
         note=(
-            "Harm: how much worse than all others, positive is worse. All along: worse than all "
+            "Harm: difference from all others; positive is worse. All along: worse than all "
             "others by all releases together. Not significant does not mean equal."
         ),
     )
@@ -185,8 +206,8 @@ def _verdict(point: TrendPoint | None) -> str:
 
 
 def _since(line: TrendLine, longest: int) -> str:
-    """The release since which a group is worse; all along where it is worse by all of them."""
+    """The release since which the harm is higher; all along where all of them show a harm."""
     if line.worse_since is None:
-        return "all along" if line.together else "-"
+        return "worse all along" if line.together else "-"
     back = " (not in the newest)" if line.worse_since.is_back else ""
     return f"{plain(line.worse_since.release, longest)}{back}"
