@@ -126,12 +126,18 @@ def test_the_headline_says_how_many_gained_where_no_group_lost():
 
 
 def test_of_several_metrics_the_means_are_counted_and_the_worst_is_named():
-    worse, better = compared().summary, compared(fall=-1.0).summary
+    found, better = compared(), compared(fall=-1.0).summary
+    worse = found.summary
     metrics = {"clicks": worse.metrics["clicks"], "views": better.metrics["clicks"]}
     text = headline(worse.model_copy(update={"metrics": metrics}))
     assert text.startswith("On average, of 2 metrics 1 became worse (clicks 4.")
     assert ", 1 improved (views 4." in text
     assert ". In clicks plan=free lost by more than" in text
+    metric = found.metrics["clicks"]
+    both = found.summary.model_copy(update={"metrics": {"clicks": metric, "views": metric}})
+    (other,) = build_comparison_view(both, found.changes).answer.others
+    n, n_groups = metric.n_lost_beyond_tolerance, metric.n_groups
+    assert other.startswith(f"views: {n} of {n_groups} groups lost by more than 0.300, on average")
     assert "is behind all others in clicks (" in text
 
 
@@ -159,9 +165,9 @@ def test_a_metric_is_told_by_its_groups_and_by_what_is_ruled_out():
     assert ruled_out.startswith("Ruled out: that another group of ")
     steps = tuple(
         CertifiedSize(support=size, harm=harm, n_groups=3)
-        for size, harm in ((10, 0.9), (120, 0.4), (500, 0.2))
+        for size, harm in ((10, 0.9), (120, 0.40001), (500, 0.2))
     )
-    for points, size, harm in ((steps, 120, "0.400"), (steps[:1], 10, "0.900")):
+    for points, size, harm in ((steps, 120, "0.401"), (steps[:1], 10, "0.900")):
         metric = found.metrics["clicks"].model_copy(update={"certificate": points})
         *_, text = describe_metric(metric, found.summary)
         assert text.endswith(f"group of {size} users or more lost by more than {harm}.")

@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from fairrec.comparison.losses import LOSSES, LOST, Loss
+from fairrec.comparison.losses import BEYOND_TOLERANCE, LOSSES, LOST, Loss
 from fairrec.comparison.result import ComparedAudit, ComparisonSummary, MetricComparison
 from fairrec.core.audited_entity import Unit
 from fairrec.core.errors import plain
@@ -25,6 +25,7 @@ from fairrec.report.words import (
     number,
     numbers,
     plural,
+    rounded_up,
     signed_interval,
     with_sign,
 )
@@ -258,13 +259,16 @@ def describe_metric(metric: MetricComparison, summary: ComparisonSummary) -> tup
         usual = next((point for point in steps if point.support >= USUAL_SIZE), steps[-1])
         parts.append(
             f"Ruled out: that another group of {usual.support:,} {many} or more {verb} by more "
-            f"than {number(usual.harm)}."
+            f"than {rounded_up(usual.harm)}."
         )
     return tuple(parts)
 
 
 def _other_metric(name: str, metric: MetricComparison) -> str:
     change, status = metric.everyone, describe_loss(metric.outcome, metric.tolerance)
+    n = metric.n_lost_beyond_tolerance if metric.outcome in BEYOND_TOLERANCE else metric.n_lost
+    if n and metric.outcome in LOST:
+        status = f"{n:,} of {plural(metric.n_groups, 'group')} {status}"
     if change is None or change.change is None:
         return f"{plain(name)}: {status}"
     return f"{plain(name)}: {status}, on average {' → '.join(numbers(change.before, change.after))}"
