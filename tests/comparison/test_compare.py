@@ -321,8 +321,7 @@ def test_users_who_moved_are_not_compared_with_themselves(fall):
         assert found.summary.pairing.is_paired
         assert "3 groups compared by means in both" in found.summary.notes[-1]
         row = found.changes.filter(pl.col("plan") == "heavy").row(0, named=True)
-        audits = base, candidate
-        assert row["support"] == max((one.per_user["plan"] == "heavy").sum() for one in audits)
+        assert row["support"] == (candidate.per_user["plan"] == "heavy").sum()
         assert row["simultaneous_low"] < -fall < row["simultaneous_high"]
         outcomes.append(gated(base, candidate, 0.1).outcome)
     assert {"passed" if fall else "failed"}.isdisjoint(outcomes)
@@ -380,6 +379,27 @@ def test_options_models_and_versions_are_told_where_they_differ():
     assert "checksum of users and attributes" in found
     assert "alpha" not in found and "users" not in found
     assert differing(base, base) == {}
+
+
+def test_a_group_that_gained_is_open_where_too_many_users_have_no_value():
+    clicks = np.random.default_rng(0).gamma(2, 1, size=600)
+    clicks[:150] = np.nan
+    plans = np.resize(["free", "paid", "trial"], 600)
+    metric = fairrec.compare(grouped(plans, clicks), grouped(plans, clicks + 1)).metrics["clicks"]
+    assert not metric.is_conclusive
+    assert (metric.n_gained, metric.n_ruled_out, metric.n_open) == (3, 0, 3)
+
+
+def test_a_group_of_other_users_has_the_size_it_has_in_the_candidate():
+    audits = [
+        without_users(grouped(np.repeat(["free", "paid"], n), np.arange(n.sum()) % 5.0))
+        for n in (np.array([300, 300]), np.array([200, 400]))
+    ]
+    for base, candidate in (audits, audits[::-1]):
+        found = fairrec.compare(base, candidate).changes
+        sizes = dict(found.select("plan", "support").iter_rows())
+        about = candidate.group_table
+        assert sizes == dict(about.select("plan", "support").iter_rows())
 
 
 CONDITIONS = pl.DataFrame(

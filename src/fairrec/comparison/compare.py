@@ -280,6 +280,9 @@ def compare_metric(
     )[found.order]
     lost, behind = table.filter(pl.col("outcome").is_in(LOST)), table.filter("is_behind")
     n_of = dict(table.group_by("outcome").len().iter_rows())
+    # a gain among the users with a value is no sign of what the others have
+    n_ruled_out = sum(n_of.get(loss, 0) for loss in ("gained", "no loss", "no change"))
+    n_ruled_out *= is_conclusive
     comparison = MetricComparison(
         called=results[1].called,
         higher_is_better=higher_is_better,
@@ -293,8 +296,8 @@ def compare_metric(
         n_lost_beyond_tolerance=sum(n for loss, n in n_of.items() if loss in BEYOND_TOLERANCE),
         n_behind=behind.height,
         n_gained=n_of.get("gained", 0),
-        n_ruled_out=sum(n_of.get(loss, 0) for loss in ("gained", "no loss", "no change")),
-        n_open=n_of.get("inconclusive", 0),
+        n_ruled_out=n_ruled_out,
+        n_open=table.height - lost.height - n_ruled_out,
         certificate=found.certificate,
         lost=_groups(lost),
         behind=_groups(behind),

@@ -65,7 +65,8 @@ class ComparedGroups(NamedTuple):
 
     Parameters
     ----------
-    n : users that the change rests on; of two sets of users the larger number
+    n : users that the change rests on; of two sets of users those of the candidate, or of the base
+        where the candidate has none
     error : standard error of the change
     low, high : interval of the change, for all groups and metrics at once
     is_known : whether that interval holds

@@ -70,7 +70,7 @@ class GroupComparison(Part):
     """A group in both audits."""
 
     group: dict[str, str]
-    support: int = Field(description="users the change rests on; unpaired, the larger number")
+    support: int = Field(description="users the change rests on; unpaired, of the candidate")
     before: float
     after: float
     change: float

@@ -95,7 +95,7 @@ def compare_unpaired(
         low = difference - np.hypot(change - interval.low, far)
         high = difference + np.hypot(interval.high - change, far)
         difference = np.where(np.isfinite(low), difference, np.nan)
-        n = np.fmax(first.n, last.n)
+        n = np.where(np.isnan(last.n), first.n, last.n)
         error = np.hypot(*(_error(side, bounds) for side in sides))
         own = first.value, last.value, change, error
         found.append(ComparedGroups(n, *own, *interval, is_known, difference, low, high))
