@@ -116,10 +116,6 @@ class OnnxOptions(CallOptions):
     output: Output = None
 
 
-PROTOCOL_NAMES = ("oip", "json", "tfserving")
-"""For help, which must not load them."""
-
-
 def _check_protocol(given: Any) -> Any:
     from fairrec.scoring.protocols import PROTOCOLS
 
@@ -138,6 +134,7 @@ class EndpointOptions(OnnxOptions):
     protocol: Annotated[
         str,
         BeforeValidator(_check_protocol),
+        # named here for help, which must not load them
         describe(Literal["oip", "json", "tfserving"]),
         Option("With an endpoint: how it is asked", MODEL),
     ] = "oip"

@@ -16,7 +16,8 @@ import pytest
 
 import fairrec
 from fairrec.core.errors import InputError, ScoringError, UnknownNameError
-from fairrec.scoring.options import PROTOCOL_NAMES
+from fairrec.core.options import list_options
+from fairrec.scoring.options import EndpointOptions
 from fairrec.scoring.protocols import PROTOCOLS
 from fairrec.search.options import Search
 from tests.scoring.http.faulty_server import Handler, Server
@@ -83,7 +84,8 @@ def test_a_secret_that_cannot_be_sent_safely_is_refused(value, url, says, monkey
 
 
 def test_help_names_every_protocol_there_is():
-    assert [*PROTOCOL_NAMES] == [*PROTOCOLS]
+    help_text = list_options(EndpointOptions)["protocol"].form.expected
+    assert re.findall(r"'(\w+)'", help_text) == [*PROTOCOLS]
 
 
 @pytest.mark.parametrize(
