@@ -31,6 +31,7 @@ def test_no_folder_is_told_of_a_command():
     words = [
         *("fairrec", "audit", f"/home/{SECRET}/recs.csv", f"--users=/home/{SECRET}/u.csv"),
         *("--load", f"../{SECRET}/own.py", "--out", f"/home/{SECRET}/out", "--by", "a,b"),
+        *("--junit", "gate.xml", "--summary=gate.md"),
         *(f"--out=/home/{SECRET}", "--endpoint", "http://host/../v2", "--title", "", "--quiet"),
     ]
     told = redact_command(shlex.join(words))

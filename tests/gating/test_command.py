@@ -124,6 +124,10 @@ def test_an_audit_and_its_gate_in_one_go(tmp_path: Path, monkeypatch: pytest.Mon
     assert ran.code == 0, ran.stderr
     assert "PASS  mrr@5: no group is worse by more than 0.9" in ran.stdout
     assert Path("j.xml").exists() and Path("audit/result.json").exists()
+    # what the gate writes is no part of the audit
+    ran = run_here(*audit, "--gate", "--out", "other", "--junit", "k.xml", "--summary", "s.md")
+    written = [json.loads(Path(f"{out}/result.json").read_text()) for out in ("audit", "other")]
+    assert written[0]["id"] == written[1]["id"]
     # the whole is judged, and what is hidden in its files is not there for another gate
     ran = run_here(*audit, "--gate", "--out", "audit", "--min-shown", "30")
     assert ran.code == 0, ran.stderr

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from fairrec.core.errors import as_unicode
 
-_OUTPUTS = ("--out",)
+_OUTPUTS = ("--out", "--junit", "--summary")
 _SWITCHES = ("--force",)
 """Options that change nothing in a result: with a path, and switches."""
 
