@@ -145,6 +145,11 @@ class Measured:
         """Whether everyone is scored."""
         return bool(self.is_scored.all())
 
+    def by_metric(self) -> dict[str, FloatArray]:
+        """Metric -> (n_rows,), NaN where undefined."""
+        names = [metric.name for metric in self.metrics]
+        return dict(zip(names, self.values, strict=True))
+
     def column(self, i: int) -> Column:
         """One metric."""
         values, is_known = self.values[i], ~np.isnan(self.values[i])

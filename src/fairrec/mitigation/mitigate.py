@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 import polars as pl
 
-from fairrec.auditing.audit import audit_inputs
+from fairrec.auditing.audit import audit_inputs, conclude, measure_inputs
 from fairrec.auditing.call_repr import Variable, describe_tables, write_call
 from fairrec.core.arrays import FloatArray, IntArray, finite_or_none
 from fairrec.core.audit_options import RAY, About, AuditOptions, Engine, Statistics
@@ -153,11 +153,9 @@ def run_mitigation(
     split = read_split(
         predictions, validation, replace(sources, metrics=names), options.seed, options.max_memory
     )
-    audit = partial(audit_inputs, wanted=split.metrics, options=options, about=about)
-
-    def find_groups() -> list[Group]:
-        # of the target alone: other metrics do not choose, and would make it harder to find any
-        return _find_groups(plan, options, partial(audit, split.choosing, wanted=(target,)))
+    # of the target alone: other metrics do not choose, and would make it harder to find any
+    audit = partial(audit_inputs, split.choosing, (target,), options, about)
+    find_groups = partial(_find_groups, plan, options, audit)
 
     tuned = choose_and_tune(plan, options, split, find_groups)
 
@@ -168,10 +166,9 @@ def run_mitigation(
     new_scores = tuned.rescore(everyone, group_of_users(tuned.groups, everyone.attributes))
 
     progress("reporting", 0, 0)
-    audits = [audit(inputs) for inputs in (reported, reranked)]
-    before, after = (
-        measure(inputs, split.metrics, options.n_threads) for inputs in (reported, reranked)
-    )
+    found = [measure_inputs(inputs, split.metrics, options) for inputs in (reported, reranked)]
+    audits = [conclude(one, about, started) for one in found]
+    before, after = (one.measured.by_metric() for one in found)
     changes = group_changes(
         {metric.name: metric.metric.higher_is_better for metric in split.metrics},
         np.stack([*before.values()]),
@@ -199,8 +196,7 @@ def measure(
     inputs: AuditInputs, metrics: Sequence[MetricAtK], threads: int
 ) -> dict[str, FloatArray]:
     """Metric -> (n_users,), NaN where undefined."""
-    values = measure_everyone(inputs, metrics, threads).values
-    return dict(zip([metric.name for metric in metrics], values, strict=True))
+    return measure_everyone(inputs, metrics, threads).by_metric()
 
 
 @dataclass(frozen=True, slots=True)
