@@ -12,14 +12,14 @@ import pytest
 import typer
 from rich.text import Text
 
-from fairrec.cli.exit_codes import BAD_INPUT, end_in_order, errors_in_words
+from fairrec.cli.exit_codes import end_in_order, errors_in_words
 from fairrec.cli.shared import (
     ShownConsole,
     need,
     shown_progress,
     stdout,
 )
-from fairrec.core.errors import InputError
+from fairrec.core.errors import BAD_INPUT, InputError
 from tests.builders import make_tables
 from tests.end_to_end.command_line import AUDIT, run_here, write_tables
 from tests.grouped_options import on_command_line

@@ -9,10 +9,9 @@ from contextlib import contextmanager
 import typer
 
 from fairrec.cli.shared import say
-from fairrec.core.errors import FairRecError, is_panic, plain
+from fairrec.core.errors import BAD_INPUT, FairRecError, is_panic, plain
 from fairrec.core.options import spelled_for
 
-BAD_INPUT = 2
 _RECEIVED: list[int] = []
 """The signals that ended this command; an error may lose its own on the way out of a library."""
 

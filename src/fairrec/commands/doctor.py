@@ -17,7 +17,7 @@ from fairrec.auditing.model_options import (
 )
 from fairrec.cli.parameters import Flags, Given, typer_command
 from fairrec.cli.shared import stdout
-from fairrec.core.errors import InputError, listed, plain
+from fairrec.core.errors import FAILED, InputError, listed, plain
 from fairrec.inputs.table_options import (
     COUNTED,
     GROUPED,
@@ -31,8 +31,6 @@ from fairrec.inputs.table_options import (
 if TYPE_CHECKING:
     from fairrec.auditing.doctor import ModelCheck
     from fairrec.scoring.model import Model
-
-HAS_PROBLEMS = 1
 
 
 @typer_command
@@ -64,7 +62,7 @@ def doctor_command(
     for label, text in (*lines, *_describe_batch(found)):
         console.print(Text(f"{label:<9} {text}"), soft_wrap=True)
     if found.problems():
-        raise typer.Exit(HAS_PROBLEMS)
+        raise typer.Exit(FAILED)
 
 
 def _describe_model(model: Model) -> list[tuple[str, str]]:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Sequence
 
+PASSED, FAILED, BAD_INPUT, INCONCLUSIVE = range(4)
+"""Exit codes of commands: of a gate its outcome; of others passed, a problem found, an error."""
+
 
 class FairRecError(Exception):
     """Base of every error FairRec raises on purpose."""

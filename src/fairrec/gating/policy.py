@@ -15,7 +15,15 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from fairrec.core.errors import InputError, UnknownNameError, plain, unknown_name
+from fairrec.core.errors import (
+    FAILED,
+    INCONCLUSIVE,
+    PASSED,
+    InputError,
+    UnknownNameError,
+    plain,
+    unknown_name,
+)
 from fairrec.core.option_types import parse_number, split_pairs
 from fairrec.core.tolerance import Amount, parse_amount
 from fairrec.core.version import __version__
@@ -199,8 +207,6 @@ def _in_words(error: Any, where: str) -> InputError | UnknownNameError:
 
 
 Passing = Literal["failed", "inconclusive", "passed"]
-PASSED, FAILED, BAD_INPUT, INCONCLUSIVE = range(4)
-"""Exit codes."""
 
 
 class JudgedGroup(Part):
