@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+import fairrec
 from fairrec.core.errors import InputError, UnknownNameError
 from fairrec.inputs.frames import Role
 from fairrec.inputs.tables import Table
@@ -234,7 +235,7 @@ def test_a_marker_among_names_is_a_name_unless_it_can_be_none(marker: str):
 
 
 def refuse(text: str) -> int:
-    return refuse_ragged(text.encode(), "users.csv", ",", 3)
+    return refuse_ragged(text.encode(), "users.csv", ",", 3)[0]
 
 
 @pytest.mark.parametrize(
@@ -286,3 +287,51 @@ def test_what_is_uneven_is_what_the_reader_of_python_finds(records):
         return
     with pytest.raises(InputError, match=f"row {uneven[0]}: "):
         refuse(text.getvalue())
+
+
+@pytest.mark.parametrize(
+    ("rows", "n_lost"),
+    [
+        (['1,"Ann,F', "2,Bob,M", '3,Eve",F', "4,Dan,M"], 2),
+        (['1,"two', 'lines, and a comma",F', "2,Bob,M"], 0),
+    ],
+)
+def test_rows_within_quotes_are_counted(rows: list[str], n_lost: int):
+    file = _file("\n".join(["user_id,name,gender", *rows]))
+    file.read({"x": "gender"}, {"x": Role.ANY})
+    file.read({"x": "name"}, {"x": Role.ANY})
+    assert [note.split(" lines that look like rows")[0] for note in file.notes] == (
+        [f"check: t.csv: {n_lost}"] if n_lost else []
+    )
+
+
+def _with_stray_quote(frame: pl.DataFrame, path: Path) -> Path:
+    """A file where the last row but three opens a quote that the last closes."""
+    rows = frame.with_columns(title=pl.lit("x")).write_csv().splitlines()
+    rows[-4], rows[-1] = f'{rows[-4][:-1]}"x', f'{rows[-1]}"'
+    path.write_text("\n".join(rows) + "\n")
+    return path
+
+
+@pytest.mark.parametrize("table", ["predictions", "users", "test", "values", "in parts"])
+def test_rows_within_quotes_are_the_first_thing_to_check(
+    table: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    n = 40
+    users = pl.DataFrame({"user_id": range(n), "plan": ["a", "b"] * (n // 2)})
+    pairs = users.select("user_id").join(pl.DataFrame({"item_id": [1, 2]}), how="cross")
+    predictions = pairs.with_columns(score=1 / (pl.row_index() + 1))
+    # the rows that are lost are of users without predictions
+    tables = {"predictions": predictions.head(-8), "test": pairs.head(-8), "users": users}
+    if table == "values":
+        tables = {"values": users.with_columns(watched=1 / (pl.row_index() + 1)), "users": users}
+    if table == "in parts":
+        for name in ("predictions", "test"):
+            tables[name].write_parquet(tmp_path / f"{name}.parquet")
+            tables[name] = tmp_path / f"{name}.parquet"
+        monkeypatch.setattr("fairrec.auditing.audit.is_large", lambda *_: True)
+        table = "users"
+    tables[table] = _with_stray_quote(tables[table], tmp_path / f"{table}.csv")
+    warnings = fairrec.audit(**tables, by="plan", min_support=5).warnings
+    told = f"check: {table}.csv: 3 lines that look like rows stand within quotes"
+    assert any(one.startswith(told) for one in warnings), warnings

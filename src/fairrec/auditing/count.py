@@ -201,8 +201,7 @@ class CountPart:
             # a part that is worked on twice writes the same file
             with atomic_file(self.per_user / f"{int(number):08}.parquet") as file:
                 put_table(per_user_table(inputs, measured), file, compression_level=1)
-        notes = (*inputs.notes, *inputs.side.notes)
-        return CountedPart(_with_notes(counts, part.name, ()), notes)
+        return CountedPart(_with_notes(counts, part.name, ()), inputs.all_notes)
 
     def read(self, part: Part) -> tuple[AuditInputs, tuple[MetricAtK, ...]]:
         """The tables of a part, and the metrics."""
@@ -254,7 +253,8 @@ def count_in_parts(
                 yield one
 
         found = fold(add, counted())
-        return _with_notes(found.counts, "the counts", in_words(found.notes)), parts
+        notes = (*in_words(found.notes), *parts.notes)
+        return _with_notes(found.counts, "the counts", notes), parts
 
 
 def _with_notes(counts: Counts, where: str, notes: Sequence[str]) -> Counts:

@@ -246,7 +246,7 @@ def _audit_changes(
         absent=inputs.absent[:0],
         unseen=inputs.unseen[:0],
         tables={**inputs.tables, "values": Table(frame, "values")},
-        notes=(*remarks, *inputs.notes, *inputs.side.notes),
+        notes=(*remarks, *inputs.all_notes),
     )
     options = replace(options, tolerance=parse_tolerance(options.tolerance, wanted))
     # the title names the counterfactual, wherever the page goes

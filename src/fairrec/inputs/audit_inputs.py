@@ -118,6 +118,13 @@ class AuditInputs:
         return dict(self.given.columns or {})
 
     @property
+    def all_notes(self) -> Notes:
+        """What the reader of a result should know about the tables and how they were read."""
+        # one table may be both values and users
+        of_tables = dict.fromkeys(note for table in self.tables.values() for note in table.notes)
+        return (*self.notes, *self.side.notes, *of_tables)
+
+    @property
     def described(self) -> InputMetadata:
         """What a result tells of them."""
         given, tables = self.given, self.tables
@@ -134,7 +141,7 @@ class AuditInputs:
             missing_lists=given.missing_lists,
             attributes=self.attributes,
             covariates=self.covariates,
-            warnings=in_words((*self.notes, *self.side.notes)),
+            warnings=in_words(self.all_notes),
             measured_by="values" if "values" in tables else measured_by,
             gain=given.gain,
             # those of the first table that is in memory

@@ -68,11 +68,13 @@ class Parts:
     parts : whose scratch files are there as long as the tables are open
     attributes : what the codes of attributes mean, which is the same in all parts
     n_rows : of predictions or values
+    notes : about how the users table was read
     """
 
     parts: tuple[Part, ...]
     attributes: tuple[CodedAttribute, ...]
     n_rows: int
+    notes: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.parts)
@@ -174,6 +176,7 @@ def _partition(
         ),
         attributes,
         n_rows,
+        users.notes,
     )
 
 

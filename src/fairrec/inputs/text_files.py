@@ -12,6 +12,7 @@ import polars as pl
 from fairrec.core.errors import InputError, plain
 from fairrec.inputs.frames import Role, Source
 from fairrec.inputs.ids import whole_or_text
+from fairrec.inputs.notes import CHECK_FIRST
 
 SEPARATORS = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "'|'"}
 """What may stand between two fields, in words."""
@@ -60,6 +61,7 @@ class TextFile(Source):
             known = ", ".join(SEPARATORS.values())
             self.hint = f"The file has one column: fields are separated by one of {known}."
         self._n_blank: int | None = None
+        self._n_like_rows = 0
         self.notes: list[str] = []
 
     def read(self, columns: Mapping[str, str], roles: Mapping[str, Role]) -> pl.DataFrame:
@@ -80,7 +82,7 @@ class TextFile(Source):
         """Some columns as text, or as numbers where all of those that shall be are."""
         picked = [pl.col(column).alias(name) for name, column in columns.items()]
         if self._n_blank is None:
-            self._n_blank = refuse_ragged(
+            self._n_blank, self._n_like_rows = refuse_ragged(
                 self._source, self._where, self._separator, len(self.columns)
             )
         try:
@@ -91,7 +93,15 @@ class TextFile(Source):
                 raise
             rows = self._scan().select(picked).collect()
         # blank lines at the end are no rows; elsewhere, something may be missing
-        return rows.head(rows.height - self._n_blank)
+        rows = rows.head(rows.height - self._n_blank)
+        if (n_lost := self._n_like_rows - rows.height) > 0:
+            self.notes.append(
+                f"{CHECK_FIRST}{self._where}: {n_lost:,} lines that look like rows stand within "
+                "quotes. If a quote was left open, these rows are lost: close it, or write a quote "
+                "within a field twice"
+            )
+            self._n_like_rows = 0
+        return rows
 
     def _scan(self, numbers: Sequence[str] = ()) -> pl.LazyFrame:
         return pl.scan_csv(
@@ -138,10 +148,13 @@ def _scan_lines(source: Path | bytes) -> pl.LazyFrame:
     return lines.select(pl.col("line").str.strip_chars_end("\r").fill_null(""))
 
 
-def refuse_ragged(source: Path | bytes, where: str, separator: str, n_fields: int) -> int:
+def refuse_ragged(
+    source: Path | bytes, where: str, separator: str, n_fields: int
+) -> tuple[int, int]:
     """Refuse lines of other length than the header; the number of blank lines at the end.
 
-    Polars fills up short lines silently. A file with a field over several lines is left to it.
+    Polars fills up short lines silently. A file with a field over several lines is left to it, and
+    the second number is that of lines below the header with as many fields; else 0.
     """
     # to the reader, quotes are such at the start of a field alone
     bare = pl.col("line").str.replace_all(rf"(^|[{separator}]){_QUOTED}", "${1}")
@@ -154,6 +167,7 @@ def refuse_ragged(source: Path | bytes, where: str, separator: str, n_fields: in
         .with_row_index("row")
         .select(
             is_open=pl.col("bare").str.contains('"', literal=True).any(),
+            n_like_rows=(pl.col("is_some") & (pl.col("fields") == n_fields)).sum() - 1,
             n_ragged=is_ragged.sum(),
             row=pl.col("row").filter(is_ragged).first(),
             fields=pl.col("fields").filter(is_ragged).first(),
@@ -168,7 +182,7 @@ def refuse_ragged(source: Path | bytes, where: str, separator: str, n_fields: in
             f"{n_fields:,} ({found['n_ragged']:,} such rows). Fix the line, delete it if it is a "
             "comment, or put quotes around a field that holds the separator."
         )
-    return int(found["n_blank"])
+    return int(found["n_blank"]), int(found["n_like_rows"]) if found["is_open"] else 0
 
 
 def parse_text(

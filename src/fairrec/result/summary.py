@@ -122,8 +122,6 @@ def reader_notes(
     notes += _about_ties(described)
     notes += described.warnings
     notes += _about_reversed_scores(described, results)
-    # one table may be both values and users
-    notes += dict.fromkeys(note for table in described.tables.values() for note in table.notes)
     for attribute in (*attributes, *described.covariates):
         notes += attribute.warnings
         alike = "" if attribute.binning else describe_alike_values(attribute.name, attribute.values)
