@@ -113,7 +113,20 @@ def test_names_of_folders_are_columns(tmp_path: Path):
     table = Table(folder, "users")
     assert {*table.columns} >= {"user_id", "group", "bucket"}
     read = table.read({name: name for name in ("user_id", "group", "bucket")}).sort("user_id")
+    assert "year" not in table.columns
     assert read.rows() == [(1, "x", 1), (2, "a/b", 2), (3, None, 10)]
+
+
+def test_names_of_folders_never_replace_a_column(tmp_path: Path):
+    users = pl.DataFrame({"user_id": [1, 2], "plan": ["free", "paid"], "region": ["x", "y"]})
+    for day in (1, 2):
+        part = tmp_path / "plan=free" / "users" / "region=0" / f"day={day}"
+        part.mkdir(parents=True)
+        users.write_parquet(part / "part.parquet")
+    for path in (tmp_path / "plan=free" / "users", tmp_path / "plan=*" / "users" / "region=0"):
+        table = Table(path if path.is_dir() else path / "day=*" / "*.parquet", "users")
+        read = table.read({name: name for name in (*users.columns, "day")}).sort("day", "user_id")
+        assert read.rows() == [(*row, day) for day in (1, 2) for row in users.rows()]
 
 
 @pytest.mark.parametrize("name", ["b.csv", "b.parquet.gz", "day/000001_0"])

@@ -107,12 +107,24 @@ def is_stored(path: Path) -> bool:
 
 
 def scan_stored(path: Path) -> pl.LazyFrame:
-    """The rows of Parquet files, with a column for each `name=value` in folders below the path."""
+    """The rows of Parquet files, with a column for each `name=value` in folders below the path.
+
+    A column of the files stays what it is.
+    """
     files, root = list_files(path), pattern_root(path)
     if files == (path,):
         return pl.scan_parquet(path, glob=False, hive_partitioning=False)
-    below = {part for file in files for part in file.relative_to(root).parent.parts if "=" in part}
-    return pl.scan_parquet([*files], glob=False, hive_partitioning=bool(below))
+    rows = pl.scan_parquet([*files], glob=False, hive_partitioning=False)
+    parts = {part for file in files for part in file.relative_to(root).parent.parts if "=" in part}
+    own = rows.collect_schema().names()
+    below = sorted({part.partition("=")[0] for part in parts} - {*own})
+    if not below:
+        return rows
+    # Polars also takes names above the root, and for columns of the file
+    named = pl.scan_parquet([*files], glob=False, hive_partitioning=True)
+    if {part.partition("=")[0] for file in files for part in file.parts} & {*own}:
+        return pl.concat([rows, named.select(below)], how="horizontal")
+    return named.select(*own, *below)
 
 
 def _open_file(file: Path, where: str) -> Source:
