@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -13,9 +12,7 @@ from scipy.stats import ttest_ind
 
 import fairrec
 from fairrec.core.errors import FairRecError, InputError
-from fairrec.mitigation.options import MitigationOptions
 from fairrec.mitigation.result import MitigationResult
-from fairrec.mitigation.tuning import STRENGTHS
 from fairrec.mitigation.words import notes
 from tests.grouped_options import group_options
 from tests.mitigation.planted import N_ITEMS, WORSE, Planted, mitigate, planted
@@ -78,27 +75,6 @@ def test_numbers_before_are_those_of_an_audit_of_the_predictions():
         assert getattr(result.effect.everyone, level) == approx(audit.per_user["ndcg@5"].mean())
         assert getattr(result.effect.gap, level) == approx(audit.metrics["ndcg@5"].gap)
     assert result.audit.metrics["ndcg@5"].gap == result.effect.gap.after
-
-
-def test_trade_off_shows_every_strength_and_starts_where_nothing_is_done():
-    world = planted("diversity")
-    result = mitigate(world, "urd@5")
-    points = result.summary.trade_off
-    assert tuple(p.strength for p in points) == tuple(sorted({*STRENGTHS, result.summary.strength}))
-    taken = next(p for p in points if p.strength == result.summary.strength)
-    # tuned: the smallest that comes near the others, and is not ahead of them
-    others = world.validation.filter(~pl.col("user_id").is_in(list(users_in(world, **WORSE))))
-    tables = {"users": world.users, "by": CHOSEN, "items": world.items, "permutations": 0}
-    rest = (
-        fairrec.audit(others, **group_options(**tables, metrics="urd@5"))
-        .per_user["urd@5"]
-        .to_numpy()
-    )
-    assert rest.mean() > taken.target > points[0].target
-    weaker = [p.target for p in points if p.strength < taken.strength]
-    assert max(weaker) < taken.target
-    given = mitigate(world, "urd@5", strength=0.33).summary.trade_off
-    assert 0.33 in [point.strength for point in given]
 
 
 def test_a_tuned_strength_brings_groups_level_and_a_stronger_one_turns_the_order_round():
@@ -174,18 +150,6 @@ def test_order_of_rows_changes_nothing():
     assert again.predictions.sort(keys).equals(first.predictions.sort(keys))
 
 
-def test_chosen_groups_are_named_with_what_they_were_chosen_by():
-    world = planted("accuracy")
-    result = mitigate(world, "mrr@5", groups="worst:50%")
-    by_validation = mitigate(world, "mrr@5", predictions=world.validation, strength=0)
-    expected = by_validation.changes.filter(pl.col("metric") == "mrr@5").drop_nulls(CHOSEN)
-    order = expected.sort("before").head(3)
-    assert [n.chosen_by for n in result.summary.groups] == approx(order["before"].to_list())
-    assert [n.group for n in result.summary.groups] == order.select(CHOSEN).to_dicts()
-    assert result.summary.rule == "worst:50%"
-    assert sum(n.change.n_users for n in result.summary.groups) == result.effect.chosen.n_users
-
-
 def test_metric_without_direction_is_brought_near_to_the_others():
     world = planted("accuracy")
     popular = world.history["item_id"].value_counts().sort("count", "item_id")["item_id"].to_list()
@@ -241,18 +205,6 @@ def test_groups_of_a_file_are_those_re_ranked(tmp_path):
     assert result.effect.chosen.n_users == len(allowed)
     assert result.summary.rule == str(path)
     assert result.summary.n_users_tuning == len(allowed)
-
-
-def test_findings_that_are_served_worse_are_re_ranked():
-    world = planted("accuracy")
-    result = mitigate(world, "ndcg@5", groups="findings", permutations=99)
-    touched = [n.group for n in result.summary.groups]
-    assert WORSE in touched or {"gender": "F"} in touched or {"age": "old"} in touched
-    assert not any(group == {"gender": "M"} for group in touched)
-    assert result.effect.chosen.verdict == "improved"
-    assert changed_users(world, result) <= {
-        user for group in touched for user in users_in(world, **group)
-    }
 
 
 def test_without_labels_a_given_strength_is_enough():
@@ -363,13 +315,6 @@ def test_bad_options_are_refused(metric, options, message):
         mitigate(WORLD, metric, **options)
 
 
-def test_options_are_read_as_text_too():
-    options = MitigationOptions("URD@3", strength="0.5", max_loss="0.1", groups=Path("worst.csv"))
-    assert (options.target.name, options.reranker_name) == ("urd@3", "mmr")
-    assert (options.strength, options.max_loss) == (0.5, 0.1)
-    assert options.groups == Path("worst.csv")
-
-
 def test_file_of_groups_that_do_not_occur_is_refused(tmp_path):
     path = tmp_path / "groups.csv"
     path.write_text("gender,age\nF,ancient\n", encoding="utf-8")
@@ -457,23 +402,6 @@ def test_regression_shows_how_the_chosen_drift_without_any_re_ranking():
     # the worst of six groups of twelve by one target is ordinary by the next
     assert errors_from_zero(drift) > 5
     assert np.mean(drift) > 0.1
-
-
-@pytest.mark.slow
-def test_in_noise_groups_are_seldom_declared_better_or_worse():
-    """Each of many small groups in each metric is a chance to be wrong."""
-    n_runs = 25
-    n_wrong = 0
-    for seed in range(n_runs):
-        world = noise(seed, n_users=120)
-        jobs = np.random.default_rng(seed).integers(0, 8, 120)
-        world = world._replace(users=world.users.with_columns(job=pl.Series(jobs)))
-        everyone = {"by": "gender,age,job", "groups": "worst:100%", "strength": 1.0}
-        result = mitigate(world, "mrr@5", **everyone, metrics="auc", items=None)
-        assert "not significant" in set(result.changes["verdict"])
-        n_wrong += bool(result.changes["verdict"].is_in(["worse", "improved"]).any())
-    # 5 of 100 by chance
-    assert n_wrong <= 5
 
 
 def test_halves_report_on_users_who_chose_nothing():

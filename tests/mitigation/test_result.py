@@ -41,27 +41,6 @@ def test_everything_is_written_and_read_again(tmp_path):
     assert audit.inputs["predictions"].name == "predictions.parquet"
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
-        {
-            "metric": "urd@5",
-            "strength": 0.5,
-            "predictions": WORLD.predictions.drop("label"),
-            "validation": None,
-        },
-        {"metric": "urp@5", "groups": "worst:5", "reranker": "popularity_calibrated"},
-        {"metric": "ndcg@5", "predictions": WORLD.predictions.filter(pl.col("user_id") % 2 == 1)},
-    ],
-    ids=["no labels", "no direction", "some reported"],
-)
-def test_odd_mitigations_are_read_again_too(tmp_path, options):
-    result = mitigate(WORLD, **options)
-    folder = result.save(tmp_path, report=False)
-    assert load_mitigation(folder, load_saved(folder)[1]) == result.summary
-    assert load_reranker(folder / "reranker.json") == result.reranker
-
-
 def test_lists_of_somebody_else_are_not_overwritten(tmp_path):
     (tmp_path / "predictions.parquet").write_text("a year of work")
     with pytest.raises(OutputError, match=r"predictions.parquet there is of no result"):

@@ -105,12 +105,6 @@ def test_the_strength_is_tuned_to_a_hundredth(slope, taken):
     assert all(0 <= one <= 1 for one in tried)
 
 
-def test_a_given_strength_is_taken():
-    plan = MitigationOptions("urd@5", strength=0.33)
-    strength, found = tune_strength(plan, Aim(True, 0.6), curve(1.0, []))
-    assert strength == 0.33 and [*found] == sorted({*STRENGTHS, 0.33})
-
-
 def test_the_error_is_that_of_a_difference_of_two_means():
     """By the definition of a standard error."""
     rng = np.random.default_rng(0)
@@ -151,16 +145,3 @@ def test_aim_without_direction_is_the_distance_from_the_rest():
     assert past[:2] == approx([0, 2])
     assert level(np.array([1.0, -1.0, 1.0, 1.0, 9.0])) == approx((2 + 0) / 4)
     assert np.isnan(level(np.full(5, NAN)))
-
-
-def test_a_side_that_is_given_is_kept_whatever_the_values():
-    metric, group = np.array([3.0, 2.0, 0.0, -1.0, 9.0]), np.array([0, 0, 1, 1, -1])
-    aim = Aim(False, 1.0, is_distance=True)
-    assert aim.sides(metric, group, 3).tolist() == [1, -1, 1]
-    turned = Aim(False, 1.0, is_distance=True, side_of_group=np.array([-1.0, -1.0]))
-    assert turned.values(metric, group) == approx([-2, -1, 1, 2, NAN], nan_ok=True)
-
-
-def test_the_level_is_that_of_the_users_of_the_groups():
-    found = measure_level(np.array([0.1, 0.9]), np.array([0.5, 0.7]), UP, np.array([0, -1]))
-    assert (found.target, found.cost) == (0.1, 0.5)

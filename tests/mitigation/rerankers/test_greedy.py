@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairrec.metrics import parse_metric
-from tests.metrics.metric_lists import Candidate, World, per_user, random_world
+from tests.metrics.metric_lists import per_user, random_world
 from tests.mitigation.rerank_world import RerankWorld, mean_of
 from tests.mitigation.rerankers.slow_rerankers import (
     GREEDY,
@@ -78,32 +78,6 @@ def popularity_of(world: RerankWorld, row: int) -> float:
 def test_each_place_is_filled_with_the_most_valuable_candidate(name, seed, strength, k, has_ties):
     drawn = random_world(np.random.default_rng(seed), n_users=8, n_items=15, has_ties=has_ties)
     assert_greedy(RerankWorld(drawn, k=k), name, strength)
-
-
-def slow_order(world: RerankWorld, name: str, one: int, strength: float) -> list[int]:
-    """The whole order of one list by the slow loop."""
-    left, chosen = model_order(world, one), []
-    value = GREEDY[name](world, one, strength) if left else None
-    if value is None:
-        return left
-    while left and len(chosen) < world.lists.k:
-        best = max(left, key=lambda row: value(chosen, row))
-        chosen.append(best)
-        left.remove(best)
-    return [*chosen, *left]
-
-
-@pytest.mark.parametrize("name", GREEDY)
-@pytest.mark.parametrize("seed", range(5))
-def test_without_ties_the_order_is_that_of_the_slow_loop(name, seed):
-    rng = np.random.default_rng(seed)
-    drawn = random_world(rng, n_users=15, n_items=15)
-    users = [[Candidate(c.item, rng.random(), c.label) for c in one] for one in drawn.users]
-    world = RerankWorld(World(users, drawn.categories, drawn.history), k=4)
-    for strength in (0.1, 0.5, 0.9):
-        order = world.order(name, strength)
-        for one in range(world.lists.n_lists):
-            assert world.part(order, one) == slow_order(world, name, one, strength)
 
 
 def test_mmr_raises_diversity_with_its_strength():
