@@ -8,9 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-import fairrec
 from fairrec.core.errors import InputError
-from fairrec.core.version import __version__
 from fairrec.counts.levels import MOST_TOGETHER, exact_label, find_families, levels_of, values_of
 from fairrec.counts.rows import counted_users
 from fairrec.counts.selection import select_counts, without_small_cells
@@ -65,42 +63,12 @@ def test_users_are_counted_by_attributes_and_value(metric):
         assert found[key] == pytest.approx(numbers)
 
 
-def test_what_an_audit_needs_is_told():
-    counts = counts_of(tables(), part="europe")
-    info = counts.info
-    assert info.fairrec_version == __version__
-    assert info.parts == ("europe",)
-    assert info.by == ("gender", "age:20", "country")
-    assert info.attributes["age"].binning == "width 20"
-    assert info.attributes["gender"].kind == "text"
-    assert info.metrics["auc"].higher_is_better is True
-    # 15 of 580 users have no relevant item
-    assert (info.metrics["auc"].n_expected, info.metrics["auc"].n_undefined) == (580, 15)
-    assert info.n_candidates == 580 * 8
-
-
 def test_users_without_predictions_are_counted_as_missing():
     counts = counts_of(tables())
     (name,) = [one for one in counts.info.missing if one.startswith("no list")]
     rows = counts.rows.filter(family=name)
     assert (rows["users"].sum(), rows["missing"].sum()) == (600, 20)
     assert rows["level"].unique().sort().to_list() == ["0", "1"]
-
-
-def test_kinds_of_values_are_told():
-    n = 40
-    table = pl.DataFrame(
-        {
-            "user_id": np.arange(n),
-            "code": np.arange(n) % 3,
-            "old": np.arange(n) % 2 == 0,
-            "size": np.arange(n) % 2 + 0.5,
-            "hit": np.arange(n) % 2.0,
-        }
-    )
-    counts = counts_of({"values": table, "by": "code,old,size", "metrics": "hit"})
-    kinds = {name: about.kind for name, about in counts.info.attributes.items()}
-    assert kinds == {"code": "whole number", "old": "true or false", "size": "number"}
 
 
 SOME = pl.DataFrame(
@@ -301,12 +269,6 @@ def test_the_attribute_with_most_values_is_given_up_first():
     merged = cells(shown).filter(pl.any_horizontal(pl.col(KEYS) == OTHER))
     # countries are four with the unknown, ages four, genders two: these are kept
     assert (merged["gender"] != OTHER).any()
-
-
-def test_an_audit_says_that_cells_were_merged():
-    counts = fairrec.count(**group_options(**tables(), min_shown=20))
-    result = fairrec.audit(counts=counts, statistics=fairrec.Statistics(permutations=0))
-    assert any("merged into '(other)'" in note for note in result.summary.warnings)
 
 
 def test_what_is_not_named_is_added_up_over():

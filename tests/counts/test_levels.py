@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
-from polars.testing import assert_frame_equal
 
 import fairrec
 from fairrec.core.errors import InputError
@@ -23,7 +22,6 @@ from fairrec.counts.merging import merged, split_families
 from fairrec.counts.table import Counts, checked_rows, refuse_unlike, with_info
 from fairrec.metrics.measured import Alike, Measured
 from fairrec.metrics.parsing import parse_metric
-from tests.counts.small_counts import counts_of, tables
 from tests.counts.test_counting import SOME
 
 
@@ -178,19 +176,6 @@ def test_a_value_has_one_text_whatever_else_a_part_has(first, second, expected):
     one, other = part(pl.Series(first)), part(pl.Series(second, strict=False))
     for both in ([one, other], [other, one]):
         assert labels(merged(both, disjoint=True)) == expected
-
-
-def test_it_is_on_the_levels_of_a_metric_that_is_counted_alone():
-    given = tables()
-    alone = counts_of({**given, "metrics": "ndcg@5"})
-    # a single metric is cut between its bounds
-    assert alone.info.levels.keys() == {"ndcg@5"}
-    apart = split_families(counts_of(given))
-    columns = ["gender", "age", "country", "level", "users", "ndcg@5", "ndcg@5^2"]
-    mine, its = (
-        one.rows.filter(family="ndcg@5").select(columns).sort(columns[:4]) for one in (alone, apart)
-    )
-    assert_frame_equal(mine, its, rel_tol=1e-12)
 
 
 def by_another_tool(levels: list[str], squares: float = 0.0) -> Counts:

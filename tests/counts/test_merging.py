@@ -130,18 +130,6 @@ def test_parts_where_metrics_were_counted_together_and_alone_are_brought_to_one_
     assert_frame_equal(together.rows, whole.rows, rel_tol=1e-12, check_column_order=False)
 
 
-def test_the_reason_for_a_missing_value_may_differ_between_parts():
-    counts = name_part(counts_of(tables()), "a")
-    other = name_part(counts, "b")
-    name = "undefined: auc"
-    about = counts.info.missing[name].model_copy(update={"kind": "undefined"})
-    other = replace(
-        other, info=other.info.model_copy(update={"missing": {**other.info.missing, name: about}})
-    )
-    assert counts.info.missing[name].kind == "no relevant item"
-    assert merged([counts, other]).info.missing[name].kind == "undefined"
-
-
 def test_a_value_that_one_part_alone_has_is_refused_where_each_is_an_attribute():
     users = pl.DataFrame({"user_id": range(4), "lang": ["en", "fr", "en", "de|en"], "x": [0.0] * 4})
     parts = [counts_of({"values": some, "by": "lang:each"}) for some in (users[:2], users[2:])]
