@@ -9,7 +9,6 @@ import pytest
 from pytest import approx
 from scipy.stats import binom, norm
 
-from fairrec.statistics.intervals import Interval
 from fairrec.statistics.power import (
     certified_harm,
     detectable_harm,
@@ -17,8 +16,6 @@ from fairrec.statistics.power import (
     growth_needed,
 )
 from fairrec.statistics.scores import Everyone
-from fairrec.statistics.verdict import harm_interval
-from tests.statistics.small_worlds import analysis_of
 
 CRITICAL = np.array([3.5, 3.0])
 
@@ -107,38 +104,6 @@ def test_without_bounds_the_harm_ruled_out_is_a_sum_of_two_quantiles(higher_is_b
             everyone(), 0, np.array([1000.0]), cut_offs, higher_is_better, probability
         )
         assert harm == pytest.approx((3 + norm.ppf(probability)) * error, rel=0.01)
-
-
-DRAWN = {
-    "urp@5": (everyone(), lambda rng, n: rng.normal(size=n)),
-    "hit@5": (rate(0.05), lambda rng, n: rng.random(n) < 0.05),
-    "recall@5": (rate(0.2), lambda rng, n: rng.random(n) < 0.2),
-}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("metric", DRAWN)
-def test_the_harm_ruled_out_is_that_of_audits_without_differences(metric):
-    """Over groups of 100 users and more: the median to 10%, and 80% as often as promised."""
-    users, draw = DRAWN[metric]
-    rng = np.random.default_rng(4)
-    n_worlds, n_users = 40, int(users.n[0])
-    codes = [rng.choice(n, n_users, p=np.arange(n, 0, -1) / (n * (n + 1) / 2)) for n in (2, 5, 8)]
-    upper = []
-    for _ in range(n_worlds):
-        found = analysis_of(codes, metric, draw(rng, n_users), min_users=10, permutations=199)
-        simultaneous = found.estimates.simultaneous
-        upper.append(harm_interval(Interval(*(ends[0] for ends in simultaneous)), True).high)
-    n = found.moments.n[0]
-    is_large = n >= 100
-    cut_offs = expected_cut_offs(users, n, found.grouping.lattice.depth, ALPHA)[:, is_large]
-    likely, median = (
-        certified_harm(users, 0, n[is_large], cut_offs, True, probability)
-        for probability in (0.8, 0.5)
-    )
-    upper = np.array(upper)[:, is_large]
-    assert np.median(median / np.median(upper, axis=0)) == pytest.approx(1, abs=0.1)
-    assert (upper <= likely).mean() == pytest.approx(0.8, abs=0.08)
 
 
 def test_more_users_are_needed_by_the_square_of_what_is_to_be_ruled_out():
