@@ -82,18 +82,6 @@ def test_exact_gap_is_within_the_bound_as_often_as_promised(kind):
     assert np.median(widths) < 2
 
 
-def test_gap_costs_far_fewer_users_than_chance():
-    space, values = large_gap_world()
-    exact = exact_gap(space, values)
-    for seed in range(5):
-        history = adapt(space, values, seed, n_reference=100, findings=0).history
-        users = next(
-            n for n, (gap,) in zip(history.users, history.gaps, strict=True) if gap > 0.99 * exact
-        )
-        # in random order, both ends are expected after two thirds of the groups
-        assert users < 0.25 * space.n_users
-
-
 def test_a_good_popularity_proxy_saves_users():
     saved = []
     for seed in range(5):
