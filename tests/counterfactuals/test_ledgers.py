@@ -157,16 +157,6 @@ def test_an_audit_of_the_same_model_takes_its_scores_from_the_ledger(tmp_path: P
     assert len(asked.pairs) == n_asked
 
 
-def test_users_without_a_known_value_are_left_out_and_counted():
-    world = people()
-    users = world.users.with_columns(
-        gender=pl.when(pl.col("user_id") < 30).then(None).otherwise("gender")
-    )
-    found = flipped(direct, users=users, by="age")
-    assert (found.summary.n_left_out, found.summary.n_users) == (30, N_USERS - 30)
-    assert "30 users without a known value" in " ".join(found.audit.warnings)
-
-
 def test_everybody_is_counted_once():
     world = people()
     is_known = pl.col("user_id") % 10 > 0
@@ -279,26 +269,3 @@ def test_a_value_that_the_server_refuses_is_named_and_what_was_paid_is_kept(tmp_
         pairs = pairs_in(log)
         assert len(pairs) == len({*pairs})
         assert found.summary.affected.share == 1
-
-
-def test_a_ledger_of_another_onnx_file_is_refused(tmp_path: Path):
-    from tests.scoring.test_onnx import CANDIDATES, USERS, write_model
-
-    def run(name: str, tastes: np.ndarray) -> None:
-        file = write_model(tmp_path / name, tastes=tastes)
-        fairrec.counterfactual(
-            CANDIDATES,
-            users=USERS,
-            by="gender",
-            scorer=fairrec.OnnxModel(file, features="users:age"),
-            attribute="age",
-            reference={"age": int(USERS["age"][0])},
-            metrics="auc",
-            statistics=fairrec.Statistics(permutations=0),
-            sample=fairrec.Sample(ledger=tmp_path / "l"),
-        )
-
-    tastes = np.ones((USERS.height, 3), dtype=np.float32)
-    run("a.onnx", tastes)
-    with pytest.raises(InputError, match="another model"):
-        run("b.onnx", 2 * tastes)

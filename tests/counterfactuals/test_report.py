@@ -9,7 +9,6 @@ import polars as pl
 import pytest
 
 from fairrec.counterfactuals.words import (
-    as_they_are,
     changes_table,
     counterfactual_answer,
     counterfactual_markdown,
@@ -71,26 +70,6 @@ def test_what_it_cannot_see_stands_beside_what_the_audit_says():
     answer = counterfactual_answer(found.summary, found.audit.summary, found.audit.group_table)
     first, second = answer_text(answer).splitlines()[:2]
     assert first.startswith("Gender alone changes") and second.startswith("As they are: mrr@3")
-
-
-def test_of_many_values_the_lowest_and_the_highest_mean_are_named():
-    summary = flipped(direct, permutations=0).summary
-    one = summary.as_they_are["mrr@3"]
-
-    def text(means):
-        told = {"mrr@3": one.model_copy(update={"means": means})}
-        return as_they_are(summary.model_copy(update={"as_they_are": told}))
-
-    assert "mrr@3 0.100 (age=1) to 0.700 (age=7)" in text({f"age={n}": n / 10 for n in range(1, 8)})
-    assert "mrr@3 0.100 (age=1)" in text({"age=1": 0.1, "age=2": None})
-    assert "undefined" in text({})
-
-
-def test_a_long_table_ends_with_the_number_of_rows_left_out():
-    summary = flipped(direct, permutations=0).summary
-    table = changes_table(summary.model_copy(update={"pairs": summary.pairs * 40}))
-    assert len(table.rows) == 1 + 42
-    assert "38 changes more in counterfactual.json" in table.note
 
 
 def test_where_nobody_is_affected_the_next_step_is_an_audit_and_else_a_limit_on_all():
