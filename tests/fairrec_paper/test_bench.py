@@ -12,11 +12,8 @@ from pytest import approx
 from fairrec.core.errors import FairRecError, InputError
 from fairrec.metrics.reading import read_inputs
 from fairrec.search.evidence import GapHistory
-from fairrec.search.searcher import Request
 from fairrec_paper.bench import (
-    OwnWork,
     bench_searchers,
-    evidence_of,
     exact_gaps,
     score_everyone,
     tabulate_search,
@@ -68,26 +65,6 @@ def test_rows_are_shares_of_the_exact_gap_at_every_budget_and_at_the_end():
         (5, 0.7, 2 / 5),
     ]
     assert found["convergence"] == [{"accuracy": 1, "users": 80, "share": 0.8}]
-
-
-def test_proposals_are_counted_and_passed_on():
-    told = []
-    searcher = SimpleNamespace(
-        ask=lambda: Request(np.array([3, 1])), tell=lambda request, evidence: told.append(request)
-    )
-    own = OwnWork()
-    watched = own.watch(searcher)
-    request = watched.ask()
-    asked = own.seconds
-    watched.tell(request, evidence_of(SPACE, np.zeros((1, 8)), seed=0))
-    assert told == [request] and own.seconds > asked > 0
-    watched.ask()
-    assert own.as_dict() == {
-        "asks": 4,
-        "groups": 2,
-        "ms_per_ask": approx(1000 * own.seconds / 4),
-        "ms_per_group": approx(1000 * own.seconds / 2),
-    }
 
 
 def four_groups(metrics: str = "mrr@4"):

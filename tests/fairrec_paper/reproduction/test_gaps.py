@@ -8,7 +8,6 @@ import pytest
 from fairrec_paper.reproduction.gaps import (
     compare_gaps,
     compute_costs,
-    gap_table,
     plan_attributes,
     report_attributes,
 )
@@ -92,31 +91,6 @@ def test_costs_are_means_over_metrics_and_then_seeds(gaps):
     assert (row["users"], row["users_together"], row["seconds"]) == (40, 65, 1.5)
     assert row["published_seconds"] == 86.95
     assert row["published_accuracy"] == pytest.approx((0.2436 / 0.2537 + 0.1605 / 0.1786) / 2)
-
-
-SEARCH = pl.DataFrame(
-    [found(THEMIS.title, 0.4, users=90), found(DPSO.title, 0.4), found(DPSO.title, 0.2, 1)]
-)
-SIZES = {"n_users": 100, "n_groups": 12, "min_users": 1, "n_combinations": 1800}
-CHANCE = pl.DataFrame(
-    [
-        {**chance("auc", 0.4, [0.1, 0.2, 0.3, 0.4]), "p_value": 0.4, **SIZES},
-        {**chance("pooled_auc", 0.5, []), "p_value": None, **SIZES},
-    ]
-)
-GAPS = compare_gaps(SEARCH, CHANCE, [THEMIS, DPSO], "table2")
-
-
-def test_a_row_has_the_exact_gap_the_published_one_chance_and_what_methods_found():
-    table = gap_table("gaps", "Gaps", GAPS, CHANCE, [THEMIS, DPSO])
-    assert table.view.columns[-1] == DPSO.title
-    assert THEMIS.title not in table.view.columns
-    first, pooled = table.view.rows
-    assert first[:3] == ("Wide&Deep", "auc", "0.400")
-    assert first[-1] == "0.300 \u00b10.141 (0.244)"
-    assert pooled[-1] == "-"
-    assert table.view.note.startswith("100 users, 12 groups of at least 1 among 1,800 combinations")
-    assert table.data is GAPS
 
 
 def test_a_gap_stands_beside_the_published_and_as_a_multiple_of_chance(setting):

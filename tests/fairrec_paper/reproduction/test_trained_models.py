@@ -93,12 +93,3 @@ def test_both_published_tables_and_the_reranker_stand_beside_ours(setting):
     for table, published in ((groups, "0.178 to 0.335"), (gaps, "0.577 to 0.396")):
         (row,) = shown(table)
         assert (row["published"], row["re-ranker"]) == (published, "for mrr@5")
-
-
-def test_the_published_urp_of_groups_stands_beside_the_signed_one(setting):
-    rows = pl.DataFrame([mitigated("urp@5"), mitigated(SIGNED)])
-    result = report_mitigation(setting, {"mitigation": rows})
-    groups, gaps = result.tables
-    assert [row["published"] for row in shown(groups)] == ["-", "0.0119 to 0.0102"]
-    assert [row["published"] for row in shown(gaps)] == ["0.0594 to 0.0525"] * 2
-    assert any("Gomez" in note for note in result.notes)
