@@ -135,17 +135,6 @@ def test_workflows_call_what_there_is(file):
     assert n_called
 
 
-def test_a_release_is_published_by_its_identity_and_no_token():
-    text = (ROOT / ".github/workflows/release.yml").read_text()
-    publish = yaml.safe_load(text)["jobs"]["publish"]
-    assert publish["permissions"] == {"id-token": "write"}
-    assert publish["environment"] == "pypi"
-    assert any(
-        step.get("uses", "").startswith("pypa/gh-action-pypi-publish@") for step in publish["steps"]
-    )
-    assert "secrets." not in text and "password" not in text
-
-
 def test_the_bill_of_materials_has_the_version_and_what_is_in_the_script_of_the_page(tmp_path):
     file = tmp_path / "sbom.json"
     file.write_text('{"components": [], "metadata": {"component": {"name": "fairrec"}}}')
@@ -173,10 +162,3 @@ def test_the_lock_has_the_tested_versions_with_hashes():
     asked = [*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["dev"]]
     names = {re.split(r"[\[<>=]", one)[0].lower() for one in asked} - {"fairrec"}
     assert names <= {*versions}, "run make lock"
-
-
-def test_links_of_the_documents_lead_somewhere():
-    root = [ROOT / f"{name}.md" for name in ("CODE_OF_CONDUCT", "CONTRIBUTING", "SECURITY")]
-    for page in [*root, *(ROOT / "docs" / "contributing").glob("*.md")]:
-        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text()):
-            assert (page.parent / target).exists(), f"{page.name} links to {target}"
