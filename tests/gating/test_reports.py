@@ -76,6 +76,21 @@ def test_a_group_of_one_audit_only_is_open_and_it_is_said_why():
     assert found.measured.endswith(
         "is not compared: it is in one audit only, or alone in its covariates"
     )
+    assert found.explanation == "age=56+ would have to have values in both audits"
+
+
+@pytest.mark.parametrize(
+    ("rule", "low", "expected"),
+    [
+        ({"max_worse": 0.35}, None, "more users in gender=M, whose interval has no end"),
+        # no ratio is below 0
+        ({"min_ratio": 0.9}, -1e3, "the interval of gender=M would have to stay above 0.9"),
+    ],
+)
+def test_what_an_open_rule_needs_is_possible(rule, low, expected):
+    given = measured(simultaneous_low=low)
+    rule = {"metric": "clicks", "groups": ["gender=M"], **rule}
+    assert judge_policy(policy_of(rule), given, "p.toml")[0].explanation == expected
 
 
 def test_a_proposed_ratio_is_enough():

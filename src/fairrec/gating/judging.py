@@ -212,8 +212,7 @@ def judge_groups(rule: Rule, require: Require, measured: Measurements, place: in
     else:
         widest = _describe_group(rule, about, harms, at, summary)
         found = f"open for {n_open:,} of {scope}; {widest}"
-        ways = [_within(rule, limit, harms.label(at), n_open)]
-        ways += _ways_out(rule, limit, harms, at, must_pass, many)
+        ways = _ways_out(rule, limit, harms, at, must_pass, n_open, many)
         # what is shown worse, but may be within the limit, is not ruled out either
         size = ruled_out_from(outcomes[looked_at] != WITHIN, harms.support[looked_at])
         ways += [f"certify_from = {size}"] if size and require.certify_from is not None else []
@@ -307,16 +306,28 @@ def _if_like_others(
 
 def _within(rule: Rule, limit: float, label: str, n_groups: int) -> str:
     others = f" and of {plural(n_groups - 1, 'other group')}" if n_groups > 1 else ""
-    amount = f"{rule.min_ratio or limit:.3g}"
-    return f"the interval of {label}{others} would have to stay within {amount}"
+    amount = f"within {limit:.3g}" if rule.min_ratio is None else f"above {rule.min_ratio:.3g}"
+    return f"the interval of {label}{others} would have to stay {amount}"
 
 
 def _ways_out(
-    rule: Rule, limit: float, harms: GroupHarms, at: int, must_pass: BoolArray, many: str
+    rule: Rule,
+    limit: float,
+    harms: GroupHarms,
+    at: int,
+    must_pass: BoolArray,
+    n_open: int,
+    many: str,
 ) -> list[str]:
-    """More users, or another limit, with which an open rule would pass."""
-    ways = []
-    size, high = max(0.0, float(harms.size[at])), float(harms.interval.high[at])
+    """What an interval would have to be, more users, or another limit, for an open rule to pass."""
+    label, size, high = harms.label(at), float(harms.size[at]), float(harms.interval.high[at])
+    if math.isnan(size):
+        beside = "both audits" if rule.kind == "baseline" else "the covariates of others"
+        return [f"{label} would have to have values in {beside}"]
+    ways = [_within(rule, limit, label, n_open)]
+    if not math.isfinite(high):
+        ways = [f"more {many} in {label}, whose interval has no end"]
+    size = max(0.0, size)
     if size < limit and math.isfinite(high) and rule.unknown is None:
         # the width of an interval falls with the root of the number of users
         times = ((high - size) / (limit - size)) ** 2
@@ -324,7 +335,7 @@ def _ways_out(
             ways.append(f"about {number(times)} times as many {many}, were it no worse")
     # the limit with which nothing would be open
     least = float(harms.interval.high[must_pass].max(initial=0.0))
-    if limit < least < math.inf:
+    if limit < least < (math.inf if rule.min_ratio is None else 0.999):
         name = "tolerance" if rule.kind == "baseline" else rule.kind
         limit_that_passes = _round_limit(least, is_ratio=rule.min_ratio is not None)
         ways.append(f"{name} = {limit_that_passes}, if that much is acceptable")
