@@ -7,6 +7,7 @@ import shlex
 import tomllib
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -94,6 +95,24 @@ def test_a_plan_made_from_an_audit_is_of_its_users(here: Path):
     assert "Deviates from the plan" not in again.stdout
     other = run_here("plan", "audit", "--users", "users.parquet", "--quiet")
     assert other.stdout.startswith("80 users, ")
+
+
+def test_users_are_listed_for_groups_whose_verdict_is_open(here: Path):
+    rng = np.random.default_rng(0)
+    age = np.repeat(["young", "mid", "old"], [1000, 900, 100])
+    clicks = rng.normal(5, 1, 2000) - (age == "mid") - 0.5 * (age == "old")
+    pl.DataFrame({"user_id": range(2000), "age": age, "clicks": clicks}).write_parquet("v.parquet")
+    audit = ("audit", "--values", "v.parquet", "--by", "age", "--better", "clicks=higher")
+    assert run_here(*audit, "--out", "audit", "--quiet").code == 0
+    ran = run_here("plan", "audit", "--tolerance", "0.2", "--quiet")
+    assert ran.code == 0, ran.stderr
+    caveat = ran.stdout.index("If a group has no true difference")
+    assert caveat < ran.stdout.index("age=old")
+    assert "Not listed: 2 groups worse or within tolerance in the audit" in ran.stdout
+    assert "age=mid" not in ran.stdout and "age=young" not in ran.stdout
+    assert "smallest are listed" not in ran.stdout
+    other = run_here("plan", "audit", "--tolerance", "0.2", "--users", "v.parquet", "--quiet")
+    assert "age=mid" in other.stdout
 
 
 def test_deviations_stand_before_the_verdicts(here: Path):

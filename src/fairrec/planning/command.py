@@ -52,7 +52,8 @@ def plan_command(
     """Set what an audit is to test before it is run, and see what it can find and rule out."""
     from fairrec.auditing.choices import read_plan
     from fairrec.auditing.plan_file import check_plan_file
-    from fairrec.planning.plan import plan_for
+    from fairrec.auditing.saved_audits import load_audit
+    from fairrec.planning.plan import drop_settled, plan_for
     from fairrec.planning.words import plan_markdown, plan_view
     from fairrec.report.answer import print_answer
 
@@ -65,13 +66,17 @@ def plan_command(
         progress("planning", 0, 0)
         found = {} if audit is None else read_plan_settings(audit)
         # of another table it is not known which users will be audited
-        audited = None if {"users", "values"} & {*tables} else found.get("pilot")
+        is_same = audit is not None and not {"users", "values"} & {*tables}
+        audited = found.get("pilot") if is_same else None
         if assumed:
             found = {name: one for name, one in found.items() if name not in _ASSUMED}
         made = plan_for({**found, **tables, **options, **where, **assumed}, file, audited)
     if file is not None:
         say_settings(settings, file, made.from_settings, quiet=quiet)
-    view = plan_view(made.facts)
+    facts = made.facts
+    if audit is not None and is_same:
+        facts = drop_settled(facts, load_audit(audit))
+    view = plan_view(facts, len(made.facts.needed) - len(facts.needed))
     if verbose:
         print_markdown(plan_markdown(view))
     else:

@@ -9,9 +9,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from fairrec.auditing.options import NOT_PLANNED, SETTINGS, PlanOptions
-from fairrec.auditing.plan_file import AuditPlan, PlanFacts, PlannedGroups, PlannedTable, Spread
+from fairrec.auditing.plan_file import (
+    AuditPlan,
+    Needed,
+    PlanFacts,
+    PlannedGroups,
+    PlannedTable,
+    Spread,
+)
 from fairrec.core.audit_options import RAY, AuditOptions, Engine, Statistics
 from fairrec.core.errors import InputError, plain, unknown_name
 from fairrec.core.options import (
@@ -36,12 +44,17 @@ from fairrec.inputs.tables import Table
 from fairrec.inputs.users import read_users, users_sum
 from fairrec.metrics import MetricAtK
 from fairrec.metrics.covariates import refuse_covariates
+from fairrec.metrics.direction import harm
 from fairrec.metrics.parsing import parse_metric
 from fairrec.metrics.reading import with_ends
 from fairrec.metrics.tolerance import parse_tolerance, refuse_unfit
 from fairrec.metrics.value_columns import find_metric, metric_of_column
 from fairrec.planning.expectations import Outlook
+from fairrec.report.audit_result import AuditResult
 from fairrec.result.summary import attribute_summaries, coverage
+from fairrec.result.tables import JUDGED
+from fairrec.statistics.intervals import Interval
+from fairrec.statistics.verdict import OPEN, group_outcomes, harm_interval, is_shown_worse
 
 _GROUPS: Mapping[str, tuple[type[Options], Sequence[str]]] = {
     "statistics": (Statistics, ()),
@@ -176,6 +189,29 @@ def plan_for(
         and not (option.form.is_path and not isinstance(values[name], str | Path))
     }
     return AuditPlan(frozen, facts, from_settings=tuple(found))
+
+
+def drop_settled(facts: PlanFacts, audit: AuditResult) -> PlanFacts:
+    """Without the needed users of groups that an audit shows to be worse or within tolerance."""
+
+    def is_open(row: Needed) -> bool:
+        about, table = audit.metrics.get(row.metric), audit.group_table
+        if about is None or not {*row.group} <= {*audit.summary.attributes}:
+            return True
+        is_it = [pl.col(n).eq_missing(row.group.get(n)) for n in audit.summary.attributes]
+        table = table.filter(pl.col("metric") == row.metric, *is_it)
+        ends = (
+            table[f"simultaneous_{end}"].fill_null(limit).to_numpy()
+            for end, limit in (("low", -math.inf), ("high", math.inf))
+        )
+        size = harm(table["difference"].fill_null(0.0).to_numpy(), about.higher_is_better)
+        is_beyond, is_known = (table[name].fill_null(False).to_numpy() for name in JUDGED)
+        interval = harm_interval(Interval(*ends), about.higher_is_better)
+        is_worse = is_shown_worse(size, is_beyond, is_known)
+        outcomes = group_outcomes(interval, is_worse, is_known & about.is_conclusive, row.tolerance)
+        return bool((outcomes == OPEN).all())
+
+    return facts.model_copy(update={"needed": tuple(filter(is_open, facts.needed))})
 
 
 def _set_in(settings: str | Path | None, given: Mapping[str, Any]) -> dict[str, Any]:

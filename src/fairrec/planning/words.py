@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 
 from fairrec.auditing.plan_file import PlanFacts
 from fairrec.core.errors import listed, plain
-from fairrec.report.answer import Answer, AnswerTable, Block, Row
+from fairrec.planning.expectations import MOST_GROUPS
+from fairrec.report.answer import Answer, AnswerTable, Block, Note, Row
 from fairrec.report.text import write_markdown
 from fairrec.report.words import TableView, group_label, number, plural
 from fairrec.statistics.power import MOST_TIMES
@@ -20,8 +21,14 @@ class PlanView:
     tables: tuple[TableView, ...]
 
 
-def plan_view(facts: PlanFacts) -> PlanView:
-    """The users needed for the tolerance where one is set, else what can be found."""
+def plan_view(facts: PlanFacts, n_settled: int = 0) -> PlanView:
+    """The users needed for the tolerance where one is set, else what can be found.
+
+    Parameters
+    ----------
+    n_settled : groups left out of `needed`, as an audit has a verdict on them
+    """
+    settled = f"Not listed: {plural(n_settled, 'group')} worse or within tolerance in the audit"
     expected, needed = _expected(facts), _needed(facts)
     # the groups that need users stand in the first column, beside their metric
     shown, n_labels = (needed, 2) if needed.rows else (expected, 1)
@@ -36,6 +43,7 @@ def plan_view(facts: PlanFacts) -> PlanView:
             f"{plural(facts.min_users, 'user')} by {listed(facts.attributes)}"
         ),
         about=(f"{shown.title}:",) if rows else (),
+        notes=(Note("note", settled),) if n_settled else (),
         table=AnswerTable(columns, (False, *(True,) * len(columns[1:])), (block,))
         if rows
         else None,
@@ -92,8 +100,12 @@ def _expected(facts: PlanFacts) -> TableView:
 
 
 def _needed(facts: PlanFacts) -> TableView:
+    n_groups = next((one.n_groups for one in facts.groups if one.n_groups), 0)
+    note = "With 80% probability, if all groups grow alike."
+    if n_groups > MOST_GROUPS:
+        note += " Only the largest groups and the smallest are listed."
     return TableView(
-        title="Users needed to rule out a harm beyond tolerance",
+        title="If a group has no true difference, users needed to rule out a harm beyond tolerance",
         columns=("metric", "group", "users now", "tolerance", "times as many", "users in all"),
         numeric=(False, False, *(True,) * 4),
         rows=tuple(
@@ -107,10 +119,7 @@ def _needed(facts: PlanFacts) -> TableView:
             )
             for row in facts.needed
         ),
-        note=(
-            "With 80% probability, where the group has no true difference and all groups grow "
-            "alike. Of many groups, the largest and the smallest."
-        ),
+        note=note,
     )
 
 
