@@ -13,11 +13,9 @@ from fairrec.auditing.doctor import (
     MOST_USERS,
     SAME,
     ModelCheck,
-    examine_lists,
     first_lists,
 )
 from fairrec.inputs.tables import Table
-from fairrec.scoring.model import FunctionModel
 from tests.end_to_end.command_line import run_here
 from tests.scoring.http.served_world import CANDIDATES, USERS, FaultyServer
 
@@ -45,11 +43,6 @@ def table(lengths: list[int]) -> dict[str, Table]:
         schema={"user_id": pl.String, "item_id": pl.List(pl.Int64)},
     )
     return {"predictions": Table(frame, "predictions", {})}
-
-
-def examined(function, lengths: list[int]) -> ModelCheck:
-    model, tables = FunctionModel(function), table(lengths)
-    return examine_lists(model, tables, *first_lists(tables, 100))
 
 
 def test_rounding_is_no_problem():

@@ -104,22 +104,6 @@ def test_settings_of_a_search_that_is_not_named_are_refused(given, named):
         search_options(None, given, has_model=False)
 
 
-OWN = """
-from __future__ import annotations
-from dataclasses import dataclass
-import fairrec
-
-@dataclass(frozen=True)
-class Weight:
-    of_first: float = 1.0
-
-@fairrec.metric("{name}")
-def own(lists):
-    "The first label, weighted."
-    return Weight().of_first * lists.labels(1)[:, 0]
-"""
-
-
 @pytest.mark.parametrize("code", ["", "0", "1", "'enough'"])
 def test_a_file_that_ends_the_program_is_refused(code, tmp_path: Path):
     file = tmp_path / "ends.py"

@@ -36,7 +36,6 @@ class Journey:
     note: str = "not an option of a command"
 
 
-PLACE = Option("Where", "Rest", default="here")
 SEEN: list[dict[str, Any]] = []
 
 

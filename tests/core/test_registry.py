@@ -31,10 +31,3 @@ def test_a_name_is_taken_once(colours):
 def test_an_unknown_name_is_explained(colours, look_up):
     with pytest.raises(UnknownNameError, match=r"No colour 'gren'\. Did you mean 'green'"):
         look_up(colours, "gren")
-
-
-MINE = (
-    "import sys\n"
-    "from fairrec.mitigation.reranker import RERANKERS, default_reranker, reranker\n"
-    "mine = reranker(sys.argv[1], 'mine', serves=('urd',))\n"
-)

@@ -205,13 +205,6 @@ def test_the_summary_says_what_was_scored_and_found(name):
     assert search.confidence == (0.95 if name == "adaptive" else None)
 
 
-def history_table() -> pl.DataFrame:
-    """Two items of each user, the first ones more often."""
-    rng = np.random.default_rng(0)
-    items = np.concatenate([np.arange(N_ITEMS), rng.integers(0, 30, 2 * N_USERS - N_ITEMS)])
-    return pl.DataFrame({"user_id": np.repeat(np.arange(N_USERS), 2), "item_id": items})
-
-
 @pytest.mark.parametrize("name", ["adaptive", "fairas"])
 def test_a_scorer_that_fails_names_its_users_and_its_ledger_serves_the_next_run(name, tmp_path):
     untested = {"predictions": PREDICTIONS.drop("score"), "permutations": 0}

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from fairrec.groups.group import Group
 from fairrec.metrics import parse_metric
 from fairrec.mitigation.effect import BeforeAfter
 from fairrec.mitigation.result import (
@@ -120,7 +119,6 @@ def summary_of(target: MetricEffect = TARGET, **changes: Any) -> MitigationSumma
 
 
 NAN = np.nan
-IS_WOMAN = Group.of(gender="F")
 
 
 def before_after(target: str = "urd@5", side: float = 1.0) -> BeforeAfter:
