@@ -12,7 +12,7 @@ import pytest
 from fairrec.core.errors import OutputError
 from fairrec.demo import demo
 from fairrec.demo.world import make_world
-from fairrec.result.folder import load_summary
+from fairrec.result.folder import load_saved
 from tests.end_to_end.command_line import run_here
 
 
@@ -93,7 +93,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
 
 def test_the_demo_finds_the_planted_group_and_says_what_to_do_next(found):
     folder, lines = found
-    summary = load_summary(folder / "audit")
+    summary = load_saved(folder / "audit")[0]
     for name in ("auc", "mrr@5", "ndcg@5"):
         worst = summary.metrics[name].findings[0]
         assert worst.group == demo.PLANTED
@@ -109,7 +109,7 @@ def test_the_demo_finds_the_planted_group_and_says_what_to_do_next(found):
 
 def test_the_command_of_the_result_gives_the_same_result(found):
     folder, _ = found
-    first = load_summary(folder / "audit")
+    first = load_saved(folder / "audit")[0]
     again = run_here(*shlex.split(demo.demo_audit_command(folder, 1))[1:], "--quiet", "--no-report")
     assert again.code == 0, again.stderr
-    assert load_summary(folder / "audit").metrics == first.metrics
+    assert load_saved(folder / "audit")[0].metrics == first.metrics

@@ -14,7 +14,7 @@ from markdown_it.token import Token
 
 from fairrec.report.text import to_markdown
 from fairrec.report.view import build_view
-from fairrec.result.folder import load_summary
+from fairrec.result.folder import load_saved
 from tests.builders import make_tables, one_each
 from tests.end_to_end.command_line import AUDIT, Ran, run_here, write_tables
 
@@ -87,7 +87,7 @@ def test_hostile_values_are_shown_as_text(text: str):
     _assert_only_text(ran.stdout)
     assert "is served worse: mrr@5" in " ".join(ran.stdout.split())
     assert _times_shown(ran.stdout, text) >= 1
-    markdown = to_markdown(build_view(load_summary(Path("out"))))
+    markdown = to_markdown(build_view(load_saved(Path("out"))[0]))
     _assert_only_text(markdown)
     _assert_tables_keep_their_columns(markdown)
     # in the verdict, among the findings and in the gap
@@ -140,7 +140,7 @@ def test_hostile_names_and_ids_are_shown_as_text_and_kept(text: str):
     _write(users=users, predictions=one_each({one: 1 + i % 2 for i, one in enumerate(ids)}))
     ran = run_here(*AUDIT, "--by", name, "--metrics", "mrr", "--out", "out", "--no-report")
     assert ran.code == 0
-    summary = load_summary(Path("out"))
+    summary = load_saved(Path("out"))[0]
     for shown in (ran.stdout, to_markdown(build_view(summary))):
         _assert_only_text(shown)
         assert "2 groups by " in shown

@@ -17,7 +17,7 @@ from fairrec.mitigation.result import (
     load_reranker,
     predictions_table,
 )
-from fairrec.result.folder import load_saved, load_summary
+from fairrec.result.folder import load_saved
 from tests.mitigation.planted import mitigate, planted
 
 FILES = (
@@ -36,7 +36,7 @@ def test_everything_is_written_and_read_again(tmp_path):
     assert load_reranker(folder / "reranker.json") == RESULT.reranker
     assert_frame_equal(pl.read_parquet(folder / "predictions.parquet"), RESULT.predictions)
     assert_frame_equal(pl.read_parquet(folder / "changes.parquet"), RESULT.changes)
-    audit = load_summary(folder)
+    audit = load_saved(folder)[0]
     assert audit == RESULT.audit.summary
     assert audit.inputs["predictions"].name == "predictions.parquet"
 

@@ -77,7 +77,7 @@ def test_a_group_that_is_missing_is_contrasted_with_all_others():
         "Too many users are missing: 33% of users have no value (limit 5%); have no relevant item: "
         "100% of group=g0, 0% of all others."
     )
-    assert "give the held-out interactions (test=...)" in remedy("mrr@5", summary)
+    assert "give the held-out interactions (test=...)" in remedy(summary)
 
 
 N_UNKNOWN_USERS = 400

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from fairrec.auditing.options import NOT_PLANNED
 from fairrec.core.audit_options import AuditOptions
 from fairrec.core.options import list_options
-from fairrec.result.folder import load_groups, load_saved, load_summary
+from fairrec.result.folder import load_groups, load_saved
 from fairrec.result.parts import Part
 from fairrec.result.schema import AuditSummary
 from fairrec.result.summary import result_options
@@ -57,7 +57,7 @@ def test_a_saved_result_is_read_again_and_other_files_stay(tmp_path: Path):
     result = audit(*two_groups(), by="group")
     for _ in range(2):
         result.save(tmp_path / "out")
-        assert load_summary(tmp_path / "out") == result.summary
+        assert load_saved(tmp_path / "out")[0] == result.summary
         assert load_groups(tmp_path / "out", load_saved(tmp_path / "out")[1]).equals(
             result.group_table
         )

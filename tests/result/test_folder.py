@@ -21,7 +21,6 @@ from fairrec.result.folder import (
     load_audit_run,
     load_groups,
     load_saved,
-    load_summary,
 )
 from fairrec.result.parts import ID
 from tests.builders import audit, make_tables, two_groups
@@ -115,7 +114,7 @@ def test_no_page_and_no_result_tells_where_it_was_made(tmp_path, search):
     more = {} if search is None else {"search": search}
     folder = write_audit(home, settings=home / "fairrec.toml", **more)
     told = (folder / "result.json").read_text() + (folder / "report.html").read_text()
-    told += to_markdown(build_view(load_summary(folder)))
+    told += to_markdown(build_view(load_saved(folder)[0]))
     for part in (tmp_path.name, "acme", "alert(1)"):
         assert part not in told
     assert {"predictions.parquet", "fairrec.toml", "Spring"} <= {*re.findall(r"[\w.]+", told)}

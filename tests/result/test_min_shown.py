@@ -18,7 +18,7 @@ from fairrec.report.audit_result import AuditResult
 from fairrec.report.page.audit import page_html
 from fairrec.report.text import to_markdown
 from fairrec.report.view import build_view
-from fairrec.result.folder import load_groups, load_saved, load_summary
+from fairrec.result.folder import load_groups, load_saved
 from fairrec.result.metric_schema import Detectable, UndecidedGroup
 from fairrec.result.min_shown import without_small
 from fairrec.result.schema import AuditSummary, HistoryPoint, SearchedMetric
@@ -230,7 +230,7 @@ def test_no_small_count_is_left_in_any_file(way: str, tmp_path: Path):
     assert small_counts(result.summary)
     assert (result.group_table["support"] < LIMIT).any()
     folder = result.save(tmp_path / "out", min_shown=LIMIT, aggregates_only=True)
-    read = load_summary(folder)
+    read = load_saved(folder)[0]
     assert small_counts(read) == []
     groups = load_groups(folder, load_saved(folder)[1])
     assert groups.height > 0

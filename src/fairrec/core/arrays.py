@@ -14,6 +14,8 @@ CodeArray = npt.NDArray[np.int32]
 """Positions in a list of distinct things: values of an attribute, items, cells."""
 BoolArray = npt.NDArray[np.bool_]
 AnyArray = npt.NDArray[Any]
+ROUNDING = 1e-9
+"""Sums in another order differ in their last digits: what is relatively nearer is equal."""
 
 
 def finite_or_none(value: float) -> float | None:

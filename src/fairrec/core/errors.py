@@ -129,15 +129,15 @@ def unknown_name(kind: str, name: str, known: Iterable[str]) -> UnknownNameError
     return UnknownNameError(f"No {kind} '{plain(name)}'.{hint} Known: {listed(names)}.")
 
 
-def list_some(offenders: Sequence[object], total: int | None = None, shown: int = 3) -> str:
+def list_some(offenders: Sequence[object], total: int | None = None) -> str:
     """A few offenders and how many there are in all.
 
     >>> list_some(["u1", "u2", "u3", "u4", "u5"])
     "'u1', 'u2', 'u3' and 2 more"
     """
     total = len(offenders) if total is None else total
-    first = ", ".join(plain(repr(offender)) for offender in offenders[:shown])
-    rest = total - min(shown, len(offenders))
+    first = ", ".join(plain(repr(offender)) for offender in offenders[:3])
+    rest = total - min(3, len(offenders))
     return f"{first} and {rest:,} more" if rest else first
 
 

@@ -29,17 +29,11 @@ def available_threads() -> int:
     return os.cpu_count() or 1
 
 
-def map_in_threads(
-    work: Callable[[T], R], tasks: Iterable[T], threads: int, ahead: int = AHEAD
-) -> Iterator[R]:
+def map_in_threads(work: Callable[[T], R], tasks: Iterable[T], threads: int) -> Iterator[R]:
     """The results of `work`, in the order of the tasks, whatever the number of threads.
 
     A task is drawn when its turn comes, so that there may be any number of them. After an error
     no further task is begun.
-
-    Parameters
-    ----------
-    ahead : tasks begun for each thread before their results are taken
     """
     if threads > 1:
         threads = min(threads, MOST_PER_CORE * available_threads())
@@ -51,7 +45,7 @@ def map_in_threads(
         return
     with ThreadPoolExecutor(threads) as pool:
         try:
-            begun = deque(pool.submit(work, task) for task in islice(waiting, ahead * threads))
+            begun = deque(pool.submit(work, task) for task in islice(waiting, AHEAD * threads))
             while begun:
                 result = begun.popleft().result()
                 begun.extend(pool.submit(work, task) for task in islice(waiting, 1))

@@ -38,9 +38,7 @@ from fairrec.statistics.missing import (
 )
 
 
-def count_users(
-    inputs: AuditInputs, measured: Measured, edges: Mapping[str, FloatArray], part: str = ""
-) -> Counts:
+def count_users(inputs: AuditInputs, measured: Measured, edges: Mapping[str, FloatArray]) -> Counts:
     """The counts of audited users."""
     keys = (*inputs.attributes, *inputs.covariates)
     families = find_families(measured, edges)
@@ -78,7 +76,6 @@ def count_users(
     described_keys = {one.name: AttributeInfo(kind=_kind(one), binning=one.binning) for one in keys}
     info = CountsInfo(
         fairrec_version=__version__,
-        parts=(part,) if part else (),
         by=described.by,
         adjust_for=described.adjust_for,
         attributes={one.name: described_keys[one.name] for one in inputs.attributes},

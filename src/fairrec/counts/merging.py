@@ -13,7 +13,7 @@ from operator import add
 import numpy as np
 import polars as pl
 
-from fairrec.core.arrays import FloatArray
+from fairrec.core.arrays import ROUNDING, FloatArray
 from fairrec.core.errors import InputError, listed, plain
 from fairrec.core.options import spell
 from fairrec.counts.levels import exact_label, find_level, steps_between, values_of
@@ -33,8 +33,6 @@ from fairrec.inputs.users import MISSING
 
 _ENOUGH_USERS = 100
 """The counts of fewer may be alike by chance."""
-_ROUNDING = 1e-9
-"""A mean of users with one value may be off by so much."""
 
 
 def with_same_labels(counts: Sequence[Counts]) -> list[Counts]:
@@ -137,10 +135,10 @@ def _value_of_level(rows: pl.DataFrame, name: str, family: tuple[str, ...]) -> F
     sums = rows.select(pl.col(one).sum().over(LEVEL) for one in names)
     n, total, squares = (sums[one].to_numpy().astype(np.float64) for one in names)
     mean = np.where(rows[name].is_not_null().to_numpy(), total / n, np.nan)
-    if (squares - total * mean > _ROUNDING * squares).any():
+    if (squares - total * mean > ROUNDING * squares).any():
         return None
     labelled = values_of(rows[LEVEL], family.index(name))
-    return np.where(np.abs(labelled - mean) <= _ROUNDING * np.abs(mean), labelled, mean)
+    return np.where(np.abs(labelled - mean) <= ROUNDING * np.abs(mean), labelled, mean)
 
 
 def merged(

@@ -18,6 +18,7 @@ import numpy as np
 import polars as pl
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from fairrec.core.arrays import ROUNDING
 from fairrec.core.atomic_io import atomic_file, errors_of_polars
 from fairrec.core.errors import FairRecError, InputError, plain, unknown_name
 from fairrec.core.files import describe_first_error, errors_of_reading, open_file
@@ -124,8 +125,6 @@ class CountsInfo(_Part):
 FAMILY, LEVEL, USERS = "family", "level", "users"
 SHARE = "missing"
 """The value that is counted where it is about who is missing."""
-_ROUNDING = 1e-9
-"""Sums of many values, and means of them, may be off by so much."""
 
 
 def squares_column(name: str) -> str:
@@ -193,7 +192,7 @@ def _refuse_impossible(rows: pl.DataFrame, name: str, where: str) -> None:
             "without a value."
         )
     # a mean of squares is never below the square of the mean
-    less = rows.filter(squares * pl.col(USERS) < total**2 * (1 - _ROUNDING))
+    less = rows.filter(squares * pl.col(USERS) < total**2 * (1 - ROUNDING))
     if less.height:
         n, sum_, squared = less.select(USERS, total, squares).row(0)
         raise InputError(
@@ -386,7 +385,7 @@ def _refuse_beyond(
     """Sums that cannot be of the metric they are called."""
     low, high = bounds or (-np.inf, np.inf)
     mean = rows[name] / rows[USERS]
-    beyond = mean.filter(~mean.is_between(low - _ROUNDING, high + _ROUNDING))
+    beyond = mean.filter(~mean.is_between(low - ROUNDING, high + ROUNDING))
     if len(beyond):
         raise InputError(
             f"{where}: '{plain(name)}' lies between {low:g} and {high:g}, and has the mean "

@@ -89,7 +89,7 @@ def why_inconclusive(name: str, result: MetricResult, summary: AuditSummary) -> 
     return f"Too many {summary.unit.many} are missing{': ' * bool(reasons)}{'; '.join(reasons)}."
 
 
-def remedy(name: str, summary: AuditSummary) -> str:
+def remedy(summary: AuditSummary) -> str:
     """What to do about users that are missing."""
     limit, many = spell_in(summary.command, "max_undefined"), summary.unit.many
     advice = (

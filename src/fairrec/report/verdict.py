@@ -137,7 +137,7 @@ def _undecided(result: MetricResult, summary: AuditSummary) -> str:
 def _remedy(name: str, status: Status, result: MetricResult, summary: AuditSummary) -> str:
     if not result.is_conclusive:
         why = why_inconclusive(name, result, summary) if status != "inconclusive" else ""
-        return f"{why} {remedy(name, summary)}".strip()
+        return f"{why} {remedy(summary)}".strip()
     known = find_metric(name)
     is_of_hits = known is not None and "labels" in known.needs
     if status in SAME and result.mean == 1 and is_of_hits and "test" not in summary.inputs:

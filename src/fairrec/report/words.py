@@ -254,14 +254,14 @@ def isolated(text: str) -> str:
     return text if text.isascii() else _RIGHT_TO_LEFT.sub("\u2068\\g<0>\u2069", text)
 
 
-def with_and(texts: Sequence[str], word: str = "and") -> str:
+def with_and(texts: Sequence[str]) -> str:
     """Texts as a sentence lists them.
 
     >>> with_and(["a"]), with_and(["a", "b", "c"])
     ('a', 'a, b and c')
     """
     *others, last = texts
-    return f"{', '.join(others)} {word} {last}" if others else last
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def plural(n: int, noun: str) -> str:

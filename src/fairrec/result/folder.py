@@ -299,11 +299,6 @@ GROUPS, PER_USER = "groups.parquet", "per_user.parquet"
 _FIX = "Is it an audit? Then audit again."
 
 
-def load_summary(folder: str | Path) -> AuditSummary:
-    """The summary of an audit saved in a folder."""
-    return load_saved(folder)[0]
-
-
 def load_saved(folder: str | Path) -> tuple[AuditSummary, str]:
     """The summary of an audit saved in a folder, and the id of its files."""
     path = Path(folder) / RESULT

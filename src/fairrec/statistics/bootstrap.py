@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import log_ndtr, ndtr, ndtri, ndtri_exp
 
-from fairrec.core.arrays import BoolArray, FloatArray, IntArray
+from fairrec.core.arrays import ROUNDING, BoolArray, FloatArray, IntArray
 from fairrec.core.threads import map_in_threads
 from fairrec.groups.grouping import Grouping
 from fairrec.groups.lattice import Lattice
@@ -28,7 +28,7 @@ from fairrec.metrics.item_exposure import Share
 from fairrec.statistics.draws import choose_draws
 from fairrec.statistics.intervals import Estimates, Interval, shrink
 from fairrec.statistics.moments import Moments, divide_by_size
-from fairrec.statistics.permutation import ROUNDING, extreme_gaps
+from fairrec.statistics.permutation import extreme_gaps
 from fairrec.statistics.scores import normal_scale, student_scale
 from fairrec.statistics.simultaneous import (
     UP,
@@ -45,8 +45,6 @@ _ROOM = 10_000_000
 """Blocks times cells or groups that fit into memory."""
 _AT_ONCE = 50
 """Draws that are summed together, whatever the threads."""
-_ROUNDING = 1e-9
-"""Share of all that is due below which a rest is a rounding error."""
 _CERTAIN = 1e9
 """Standard errors between 0 and a difference that no user could change."""
 
@@ -245,7 +243,7 @@ def resample_users(
     # of each group, and of all others
     values = np.stack([moments.deviation, moments.others_deviation]) + moments.mean[:, None]
     due = _both_sides(blocks.amounts[1].sum(axis=1), lattice)
-    due = np.where(due > _ROUNDING * blocks.amounts[1].sum(axis=(1, 2))[:, None], due, np.nan)
+    due = np.where(due > ROUNDING * blocks.amounts[1].sum(axis=(1, 2))[:, None], due, np.nan)
     squares = np.empty((3, *n.shape))
     added: tuple[list[FloatArray], list[FloatArray]] = [], []
     for i in range(len(n)):

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from pydantic import BaseModel, Field
 
-from fairrec.core.arrays import BoolArray, FloatArray, IntArray, finite_or_none
+from fairrec.core.arrays import ROUNDING, BoolArray, FloatArray, IntArray, finite_or_none
 from fairrec.groups.grouping import Grouping
 from fairrec.groups.lattice import members
 from fairrec.inputs.users import Value
@@ -16,7 +16,6 @@ from fairrec.metrics import MetricAtK
 from fairrec.metrics.direction import badness, harm
 from fairrec.statistics.analysis import Analysis
 from fairrec.statistics.moments import Moments
-from fairrec.statistics.permutation import ROUNDING
 from fairrec.statistics.simultaneous import DOWN, UP
 from fairrec.statistics.verdict import GroupVerdicts, Outcome, outcome_names
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from fairrec.core.arrays import BoolArray, FloatArray, IntArray
+from fairrec.core.arrays import ROUNDING, BoolArray, FloatArray, IntArray
 from fairrec.groups.grouping import Grouping
 from fairrec.metrics.measured import Alike, Measured
 from fairrec.statistics.strata import (
@@ -24,8 +24,6 @@ from fairrec.statistics.strata import (
 UNBOUNDED = (-np.inf, np.inf)
 _LONG_TAIL = 1.5
 """Skewness beyond which an upper tail is long; that of an exponential variable is 2."""
-_ROUNDING = 1e-9
-"""Relative size of rounding errors in means and denominators."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,7 +301,7 @@ def _bounds(
         if not len(known):
             continue
         smallest, largest = known.min(), known.max()
-        margin = _ROUNDING * (found[i, 1] - found[i, 0])
+        margin = ROUNDING * (found[i, 1] - found[i, 0])
         if smallest < found[i, 0] - margin or largest > found[i, 1] + margin:
             found[i] = UNBOUNDED
         low, high = found[i] if np.isfinite(found[i]).all() else (smallest, largest)
@@ -364,7 +362,7 @@ def _group_sums(
 
 def _above_rounding(size: FloatArray, n_users: FloatArray) -> FloatArray:
     """The size, 0 where it is a rounding error."""
-    return np.where(size > _ROUNDING * n_users[:, None], size, 0.0)
+    return np.where(size > ROUNDING * n_users[:, None], size, 0.0)
 
 
 def _ratio(above: FloatArray | float, below: FloatArray, otherwise: float = np.nan) -> FloatArray:

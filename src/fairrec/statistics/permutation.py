@@ -22,7 +22,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from fairrec.core.arrays import BoolArray, FloatArray, IntArray
+from fairrec.core.arrays import ROUNDING, BoolArray, FloatArray, IntArray
 from fairrec.core.kernels import kernel
 from fairrec.core.threads import map_in_threads
 from fairrec.groups.grouping import Grouping
@@ -51,8 +51,6 @@ from fairrec.statistics.simultaneous import (
 
 BLOCK = 50
 """Permutations that a worker draws at a time."""
-ROUNDING = 1e-9
-"""Sums in another order differ in the last digits; a tie within this is a tie."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from fairrec.core.arrays import BoolArray, FloatArray, IntArray
+from fairrec.core.arrays import ROUNDING, BoolArray, FloatArray, IntArray
 from fairrec.metrics.direction import worse_ends
 
 UP, DOWN = 0, 1
@@ -32,8 +32,6 @@ FITTED = 0.1
 """Share of the draws, the largest, to which the tail of a column is fitted."""
 FEWEST_FITTED = 10
 """Draws that a fit needs, where these are no more than half of all."""
-_ROUNDING = 1e-9
-"""A level times the number of draws may be a hair below a whole number, and 1 / 0.07 above one."""
 _DIGITS = 9
 """Decimals of scores by which draws are told apart."""
 _SAME = 1e-7
@@ -146,14 +144,14 @@ class NullColumns:
     def _log_p(self, at: int, scores: FloatArray) -> FloatArray:
         """Log of the p-values of scores in one column and tail, over its share of the level."""
         rising, scores = self._rising[:, at], scores.round(_DIGITS)
-        n_reached = len(rising) - np.searchsorted(rising, scores - _ROUNDING, side="left")
+        n_reached = len(rising) - np.searchsorted(rising, scores - ROUNDING, side="left")
         with np.errstate(divide="ignore", invalid="ignore"):
             log_p = np.log(n_reached / len(rising))
             fitted = (
                 np.log(self._n_beyond[at] / len(rising))
                 - (scores**2 - self._start[at] ** 2) / self._scale[at]
             )
-        is_fitted = (scores > self._start[at] + _ROUNDING) & (self._n_beyond[at] > 0)
+        is_fitted = (scores > self._start[at] + ROUNDING) & (self._n_beyond[at] > 0)
         return np.asarray(np.where(is_fitted, fitted, log_p) - self._log_shares[at])
 
     def p_values(self, scores: FloatArray) -> FloatArray:
@@ -179,14 +177,14 @@ class NullColumns:
         raised : Monte Carlo standard errors by which cut-offs are raised; lowered where negative
         """
         n_columns = self.columns.n_columns
-        n_beyond = int(np.floor(alpha * self._n + _ROUNDING))
+        n_beyond = int(np.floor(alpha * self._n + ROUNDING))
         if not n_beyond or not n_columns:
             return np.full((2, n_columns), np.inf)
         log_p = self._least[n_beyond] + self._log_shares
         n = len(self._rising)
         if raised:
             log_p = np.minimum(log_p - raised * self._error_of_log(log_p, alpha), 0.0)
-        place = np.clip(np.ceil(n * np.exp(log_p) - _ROUNDING).astype(np.int64), 1, n)
+        place = np.clip(np.ceil(n * np.exp(log_p) - ROUNDING).astype(np.int64), 1, n)
         cut_offs = np.take_along_axis(self._rising, (n - place)[None], axis=0)[0]
         with np.errstate(divide="ignore"):
             further = np.log(self._n_beyond / n) - log_p
@@ -237,7 +235,7 @@ def least_permutations(alpha: float) -> int:
     >>> least_permutations(0.05), least_permutations(0.01)
     (19, 99)
     """
-    return math.ceil(1 / alpha - _ROUNDING) - 1
+    return math.ceil(1 / alpha - ROUNDING) - 1
 
 
 def holm(p_values: FloatArray) -> FloatArray:

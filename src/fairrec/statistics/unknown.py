@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from pydantic import BaseModel, Field
 
-from fairrec.core.arrays import BoolArray, CodeArray, FloatArray, IntArray, finite_or_none
+from fairrec.core.arrays import ROUNDING, BoolArray, CodeArray, FloatArray, IntArray, finite_or_none
 from fairrec.core.kernels import kernel
 from fairrec.groups.grouping import Grouping
 from fairrec.groups.lattice import ANY
@@ -31,8 +31,6 @@ _MOST_BY_LEVELS = 5_000
 """Groups whose bounds are computed from levels, which takes longer."""
 _STEPS = 64
 """Sizes of subsets within a level."""
-_ROUNDING = 1e-9
-"""Relative rounding error of summed denominators."""
 
 
 class Unknown(BaseModel, frozen=True, extra="forbid"):
@@ -123,7 +121,7 @@ def unknown_bounds(
     n_all = column.n_users
     is_unknown = (cells.codes == unknown_codes[:, None]) & (unknown_codes != ANY)[:, None]
     at_cell = np.flatnonzero(is_unknown.any(axis=0))
-    has_others = (size > 0) & (size < n_all * (1 - _ROUNDING))
+    has_others = (size > 0) & (size < n_all * (1 - ROUNDING))
     groups = np.flatnonzero(has_others)
     is_first = np.isin(groups, findings)
     groups = groups[np.lexsort((-n_known[groups], lattice.depth[groups], ~is_first))]
@@ -222,7 +220,7 @@ def _bounds_by_levels(
             n_joined, joined = _sum_joining(values, n.astype(np.float64), inner, level)
             n_in = size[at] + n_joined
             # a group of all users has no others to be compared with
-            n_others = np.where(n_in < n_all * (1 - _ROUNDING), n_all - n_in, np.nan)
+            n_others = np.where(n_in < n_all * (1 - ROUNDING), n_all - n_in, np.nan)
             lowest, highest = (total[at] + joined) * (1 / n_in + 1 / n_others)
             bounds[:, at] = np.nanmin(lowest), np.nanmax(highest)
     return n_unknown
@@ -312,7 +310,7 @@ def _bounds_by_users(
                 total += values[row]
                 size += sizes[row]
                 # a group of all users has no others to be compared with
-                if size < n_all * (1 - _ROUNDING):
+                if size < n_all * (1 - ROUNDING):
                     difference = total * (1 / size + 1 / (n_all - size))
                     extreme = min(extreme, difference) if end == 0 else max(extreme, difference)
             bounds[end, group] = extreme

@@ -26,7 +26,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import log_ndtr, logsumexp, ndtri
 
-from fairrec.core.arrays import BoolArray, FloatArray, IntArray
+from fairrec.core.arrays import ROUNDING, BoolArray, FloatArray, IntArray
 
 PERSISTING = (0.25, 0.5, 0.75, 0.95)
 """Shares of the variance among users that may be the same in every release."""
@@ -34,7 +34,6 @@ WIDTH = 2.0
 """Standard errors of a line's first look: how large harms and their growth are looked for."""
 LATER = 0.1
 """Share of the level that is kept for groups which the first release does not have."""
-_ROUNDING = 1e-9
 _MOST_NUMBERS = 100_000
 
 
@@ -134,7 +133,7 @@ def evidence_of_change(
     is_there = lines.sureness > 0
     is_pair = is_there[:, :, None] & is_there[:, None]
     # of what all have in common nothing is left in differences, and most where nothing persists
-    is_whole = ((things > 1 - _ROUNDING) | ~is_pair).all(axis=(2, 3), keepdims=True)
+    is_whole = ((things > 1 - ROUNDING) | ~is_pair).all(axis=(2, 3), keepdims=True)
     some = np.where(is_whole, np.eye(harm.shape[1]), things)
     found = _least_of_lines(lines, some, _change_up_to)
     is_known = np.isfinite(things).all(axis=(0, 2, 3)) | np.zeros(len(harm), dtype=bool)

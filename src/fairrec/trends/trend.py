@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from fairrec.auditing.saved_audits import Audited
-from fairrec.core.arrays import BoolArray, FloatArray
+from fairrec.core.arrays import ROUNDING, BoolArray, FloatArray
 from fairrec.core.errors import InputError, listed, plain, unknown_name
 from fairrec.core.options import documented, public_function
 from fairrec.core.redact_paths import redact_command
@@ -41,7 +41,6 @@ from fairrec.trends.result import (
 )
 
 MOST_FINDINGS = 10
-_ROUNDING = 1e-9
 
 
 @public_function
@@ -232,7 +231,7 @@ def _follow(
     shared : (n_things, n_lines, n_releases, n_releases), see `evidence_of_change`
     """
     # a growth does not depend on how much the same items differ among themselves
-    is_same = (shared[0] > 1 - _ROUNDING).all(axis=(1, 2))
+    is_same = (shared[0] > 1 - ROUNDING).all(axis=(1, 2))
     error = np.where(is_same[:, None], lines.error_by_users, lines.error)
     growth = evidence_of_change(lines.harm, error, shared)
     # items are all there are: they differ by luck only through users
