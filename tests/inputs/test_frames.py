@@ -120,10 +120,10 @@ READ: dict[str, tuple[Make, pl.DataType | type[pl.DataType], list[Any]]] = {
         pl.List(pl.String),
         [["a", None], ["b"], None],
     ),
-    "text and numbers": (
-        lambda: pd.Series([1, "b"], dtype=object),
-        pl.String,
-        ["1", "b"],
+    "series": (
+        lambda: pd.Series([pl.Series([1, 2]), pl.Series([2**60 + 1, None]), None], dtype=object),
+        pl.List(pl.Int64),
+        [[1, 2], [2**60 + 1, None], None],
     ),
     "lists that are empty": (lambda: [[], []], pl.List(pl.Null), [[], []]),
 }
@@ -217,6 +217,31 @@ def test_two_columns_of_one_name_are_refused():
     frame = pd.DataFrame([["a", "x", "y"]], columns=["user_id", "g", "g"])
     with pytest.raises(InputError, match=r"users table: several columns are named 'g'. Give each"):
         Table(frame, "users")
+
+
+@pytest.mark.parametrize(
+    ("values", "types"),
+    [
+        ([1, "1"], "int and str"),
+        ([1.0, "1"], "float and str"),
+        ([True, "a"], "bool and str"),
+        ([[1], ["1"]], "int and str"),
+        ([1, [1]], "int and list"),
+        ([{1}, {2}], "set"),
+        ([int, str], "type"),
+        ([1j, 2j], "complex"),
+        ([{"a": 1}, {"a": 2}], "dict"),
+    ],
+)
+@pytest.mark.parametrize("column", ["plan", "user_id"])
+def test_mixed_kinds_and_other_objects_are_refused_where_they_are_read(column, values, types):
+    frame = pd.DataFrame({"user_id": [1, 2], "plan": ["a", "b"], "other": 1})
+    frame[column] = pd.Series(values, dtype=object)
+    table = Table(frame, "users")
+    assert table.read({"=other": "other"}).height == 2
+    told = f"column '{column}' cannot be read: it holds values of type {types}. .*.astype\\(str\\)"
+    with pytest.raises(InputError, match=told):
+        table.read({column: column})
 
 
 OF_AUDITS = [

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from datetime import date, time, timedelta
+from decimal import Decimal
 from enum import Enum
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 from fairrec.core.errors import InputError, plain
+
+
+_KINDS = (str, bytes, int | float, Decimal, date, time, timedelta, list | tuple | range)
+"""What the objects of a column may be: all of one of these."""
+_NAMED_BY_TEXT = {"UUID", "ObjectId", "Interval", "Period"}
 
 
 class Role(Enum):
@@ -75,7 +84,7 @@ def open_frame(source: Any, name: str) -> Source:
 
 
 class PandasFrame(Source):
-    """A frame of pandas, converted with or without pyarrow.
+    """A frame of pandas, whose columns are converted where they are read, with or without pyarrow.
 
     Levels of the index that have a name are columns too.
 
@@ -92,25 +101,26 @@ class PandasFrame(Source):
                 "The index of the data frame has no name: if it holds the ids, make it a column "
                 "with frame.rename_axis('user_id').reset_index()."
             )
-        columns: dict[str, pl.Series] = {}
-        for name, column in frame.reset_index(levels).items():
-            if str(name) in columns:
-                raise InputError(
-                    f"{where}: several columns are named {plain(repr(str(name)))}. Give each a "
-                    "name of its own."
-                )
-            columns[str(name)] = _convert_column(column, where)
-        super().__init__(pl.LazyFrame(columns))
+        self._frame, self._where = frame.reset_index(levels) if levels else frame, where
+        self.columns = [str(name) for name in self._frame.columns]
+        if twice := [name for name, n in Counter(self.columns).items() if n > 1]:
+            raise InputError(
+                f"{where}: several columns are named {plain(repr(twice[0]))}. Give each a name of "
+                "its own."
+            )
 
+    def read(self, columns: Mapping[str, str], roles: Mapping[str, Role]) -> pl.DataFrame:
+        """Some columns, as Polars has them."""
+        return pl.DataFrame([self._convert(column).alias(name) for name, column in columns.items()])
 
-def _convert_column(column: Any, where: str) -> pl.Series:
-    try:
-        return _from_pandas(column)
-    except Exception as error:
-        raise InputError(
-            f"{where}: column {plain(repr(column.name))} cannot be read: {plain(error, 300)}. "
-            "Give it one kind of value, for example all text: .astype(str)."
-        ) from error
+    def _convert(self, column: str) -> pl.Series:
+        try:
+            return _from_pandas(self._frame.iloc[:, self.columns.index(column)])
+        except Exception as error:
+            raise InputError(
+                f"{self._where}: column {plain(repr(column))} cannot be read: {plain(error, 300)}. "
+                "Give it one kind of value, for example all text: .astype(str)."
+            ) from error
 
 
 def _from_pandas(column: Any) -> pl.Series:
@@ -138,18 +148,30 @@ def _from_pandas(column: Any) -> pl.Series:
 
 def _from_objects(values: list[Any]) -> pl.Series:
     """Python objects of one kind, or lists or arrays of them; None is a gap."""
-    of_numpy = [one for one in values if isinstance(one, np.ndarray | np.generic)]
-    if of_numpy:
-        values = [one.tolist() if hasattr(one, "tolist") else one for one in values]
+    of_numpy = {one.dtype for one in values if isinstance(one, np.ndarray | np.generic)}
+    values = _of_one_kind(values)
     found = pl.Series(values, strict=False)
-    if found.dtype == pl.Object:
-        # UUIDs, intervals and periods are named by their text
-        return pl.Series([None if one is None else str(one) for one in values], dtype=pl.String)
     if found.null_count() > values.count(None):
         raise TypeError(f"its values are of several kinds, of which {found.dtype} is one")
-    if {one.dtype for one in of_numpy} == {np.dtype(np.float32)}:
+    if of_numpy == {np.dtype(np.float32)}:
         return found.cast(pl.List(pl.Float32) if found.dtype == pl.List else pl.Float32)
     return found
+
+
+def _of_one_kind(values: list[Any]) -> list[Any]:
+    """The values, arrays as lists and ids and intervals as text; other objects are an error."""
+    values = [one.to_list() if isinstance(one, pl.Series) else one for one in values]
+    values = [one.tolist() if hasattr(one, "tolist") else one for one in values]
+    kinds = {*map(type, values)} - {type(None)}
+    names = {kind.__name__ for kind in kinds}
+    if names <= _NAMED_BY_TEXT:
+        return [None if one is None else str(one) for one in values]
+    if not any(all(issubclass(kind, one) for kind in kinds) for one in _KINDS):
+        raise TypeError(f"it holds values of type {' and '.join(sorted(names))}")
+    if kinds <= {list, tuple, range}:
+        items = iter(_of_one_kind([*chain.from_iterable(one or () for one in values)]))
+        return [None if one is None else [*islice(items, len(one))] for one in values]
+    return values
 
 
 def _by_narwhals(source: Any, name: str) -> pl.LazyFrame:
