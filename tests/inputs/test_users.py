@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from datetime import timedelta
 from datetime import date
 from decimal import Decimal
 from typing import Any
@@ -147,9 +148,11 @@ def test_values_that_are_too_many_are_said_with_the_remedy(values: list[Any], sa
 
 
 @pytest.mark.parametrize(
-    "values", [[[1], [2]], [{"a": 1}, {"a": 2}], [["x", "y"], []]], ids=["lists", "structs", "text"]
+    "values",
+    [[[1], [2]], [{"a": 1}, {"a": 2}], [["x", "y"], []], [timedelta(1), timedelta(2)], [b"\xff"] * 2],
+    ids=["lists", "structs", "text", "durations", "bytes"],
 )
-def test_an_attribute_of_lists_or_structs_is_refused(values: list[Any]):
+def test_an_attribute_without_text_is_refused(values: list[Any]):
     predictions, users = two_groups(x=values * 4)
     with pytest.raises(InputError, match=r"users table: attribute 'x' holds.*one value a user"):
         audit(predictions, users, "x")

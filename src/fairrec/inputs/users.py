@@ -6,6 +6,7 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -385,12 +386,14 @@ def _as_plain_values(present: pl.Series, spec: AttributeSpec, where: str) -> pl.
         return present
     if isinstance(kind, pl.Datetime):
         present = present.dt.cast_time_unit("us")  # one text for a time, whatever its unit
-    if kind.is_nested() or kind == pl.Object:
-        raise InputError(
-            f"{where}: attribute '{plain(spec.name)}' holds {plain(kind)}. An attribute has one "
-            f"value {spec.unit.a}: text, a whole number or true/false."
-        )
-    return present.cast(pl.String)
+    # some types, such as durations, have no text
+    with suppress(pl.exceptions.PolarsError):
+        if not (kind.is_nested() or kind == pl.Object):
+            return present.cast(pl.String)
+    raise InputError(
+        f"{where}: attribute '{plain(spec.name)}' holds {plain(kind)}. An attribute has one "
+        f"value {spec.unit.a}: text, a whole number or true/false."
+    )
 
 
 def _bin_column(present: pl.Series, spec: AttributeSpec, where: str) -> tuple[CodeArray, list[str]]:
