@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from datetime import timedelta
-from datetime import date
+from datetime import date, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -149,7 +148,13 @@ def test_values_that_are_too_many_are_said_with_the_remedy(values: list[Any], sa
 
 @pytest.mark.parametrize(
     "values",
-    [[[1], [2]], [{"a": 1}, {"a": 2}], [["x", "y"], []], [timedelta(1), timedelta(2)], [b"\xff"] * 2],
+    [
+        [[1], [2]],
+        [{"a": 1}, {"a": 2}],
+        [["x", "y"], []],
+        [timedelta(1), timedelta(2)],
+        [b"\xff"] * 2,
+    ],
     ids=["lists", "structs", "text", "durations", "bytes"],
 )
 def test_an_attribute_without_text_is_refused(values: list[Any]):

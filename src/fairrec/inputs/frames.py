@@ -16,7 +16,6 @@ import polars as pl
 
 from fairrec.core.errors import InputError, plain
 
-
 _KINDS = (str, bytes, int | float, Decimal, date, time, timedelta, list | tuple | range)
 """What the objects of a column may be: all of one of these."""
 _NAMED_BY_TEXT = {"UUID", "ObjectId", "Interval", "Period"}
