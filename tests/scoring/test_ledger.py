@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.errors import ScoringError
+from fairrec.core.signals import interrupts_held
 from fairrec.inputs.candidates import CandidateLists
-from fairrec.scoring.ledger import Ledger, interrupts_held
+from fairrec.scoring.ledger import Ledger
 from fairrec.scoring.model import FunctionModel
 from fairrec.scoring.scorer import ModelScorer
 from tests.scoring.small_candidates import NotedFunction, candidates_of, many_candidates, score_of

@@ -9,8 +9,8 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from fairrec.cli.exit_codes import end_in_order
 from fairrec.core.options import OUTPUT
+from fairrec.core.signals import end_in_order
 from fairrec.core.version import __version__
 
 Commands = Mapping[str, Mapping[str, Callable[..., None]]]

@@ -11,9 +11,7 @@ import typer
 from fairrec.cli.shared import say
 from fairrec.core.errors import BAD_INPUT, FairRecError, is_panic, plain
 from fairrec.core.options import spelled_for
-
-_RECEIVED: list[int] = []
-"""The signals that ended this command; an error may lose its own on the way out of a library."""
+from fairrec.core.signals import RECEIVED
 
 
 @contextmanager
@@ -24,7 +22,7 @@ def errors_in_words(debug: bool) -> Iterator[None]:
             yield
     except KeyboardInterrupt as interrupt:
         say("Interrupted.")
-        raise typer.Exit(128 + (_RECEIVED.pop() if _RECEIVED else signal.SIGINT)) from interrupt
+        raise typer.Exit(128 + (RECEIVED.pop() if RECEIVED else signal.SIGINT)) from interrupt
     except (typer.Exit, typer.Abort, typer.BadParameter, BrokenPipeError):
         raise
     except BaseException as error:
@@ -52,17 +50,3 @@ def _describe(error: BaseException) -> str:
         f"UnexpectedError: {kind}: {reason}. This is a fault of FairRec and not of your data. "
         "Give the same command with --debug, and report what it shows."
     )
-
-
-def end_in_order() -> None:
-    """Have signals that end a command interrupt it, so that what is on its way is removed."""
-    for name in ("SIGTERM", "SIGHUP"):
-        number = getattr(signal, name, None)  # Windows has no SIGHUP
-        # one that is ignored, as by nohup, stays so
-        if number is not None and signal.getsignal(number) is signal.SIG_DFL:
-            signal.signal(number, _interrupt)
-
-
-def _interrupt(number: int, frame: object) -> None:
-    _RECEIVED.append(number)
-    raise KeyboardInterrupt

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import signal
-import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -19,6 +17,7 @@ import polars as pl
 from fairrec.core.arrays import BoolArray, FloatArray, IntArray
 from fairrec.core.errors import ScoringError, UnavailableError
 from fairrec.core.options import Blank, spell
+from fairrec.core.signals import interrupts_held
 from fairrec.inputs.candidates import CandidateLists
 from fairrec.inputs.ids import gather_lists
 from fairrec.scoring.features import NO_FEATURES, JoinedFeatures
@@ -230,23 +229,3 @@ class Ledger:
         starts = self._offsets[lists] - (np.cumsum(lengths) - lengths)
         self._scores[np.repeat(starts, lengths) + np.arange(len(scores))] = scores
         self.is_scored[lists] = True
-
-
-@contextmanager
-def interrupts_held() -> Iterator[None]:
-    """Let what is inside happen as a whole: Ctrl-C takes effect after it.
-
-    Signals reach the main thread alone, so in others there is nothing to hold.
-    """
-    before = signal.getsignal(signal.SIGINT)
-    if threading.current_thread() is not threading.main_thread() or not callable(before):
-        yield
-        return
-    came: list[int] = []
-    signal.signal(signal.SIGINT, lambda number, frame: came.append(number))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-        if came:
-            before(came[0], None)
