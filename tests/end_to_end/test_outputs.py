@@ -124,3 +124,18 @@ def test_a_signal_while_files_are_written_leaves_the_old_result(here: Path, numb
     assert run_process(*another, folder=here).code == 0
     after = files_in(here / "out")
     assert after.keys() == before.keys() and after["result.json"] != before["result.json"]
+
+
+@pytest.mark.parametrize("stderr", ["2>/dev/full", "2>&-"])
+def test_a_result_is_written_where_standard_error_is_not(here: Path, stderr: str):
+    words = (*COMMAND, *AUDIT, "--by", "gender", "--out", "out", "--no-report")
+    ran = ended("sh", "-c", f'"$@" {stderr}', "sh", *words, folder=here)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert (here / "out" / "result.json").exists()
+
+
+def test_closed_standard_output_is_one_message(here: Path):
+    ran = ended("sh", "-c", '"$@" >&-', "sh", *COMMAND, "gate", "audited", folder=here)
+    assert ran.returncode == 2
+    assert ran.stderr.startswith("OutputError: Standard output is closed.")
+    assert len(ran.stderr.splitlines()) == 1

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import gc
+import os
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -110,6 +113,8 @@ def make_app(program: str, about: str, commands: Commands) -> typer.Typer:
 
 def run_app(app: typer.Typer) -> None:
     """Run a command line."""
+    if sys.stderr is None:  # closed, as by 2>&-
+        sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115 - for as long as the process
     end_in_order()
     # a command makes little garbage, and looking for it takes a tenth of the time of loading
     gc.set_threshold(100_000)

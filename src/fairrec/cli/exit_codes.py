@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import signal
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import typer
 
 from fairrec.cli.shared import say
-from fairrec.core.errors import BAD_INPUT, FairRecError, is_panic, plain
+from fairrec.core.errors import BAD_INPUT, FairRecError, OutputError, is_panic, plain
 from fairrec.core.options import spelled_for
 from fairrec.core.signals import RECEIVED
 
@@ -18,6 +19,8 @@ from fairrec.core.signals import RECEIVED
 def errors_in_words(debug: bool) -> Iterator[None]:
     """A clear message and exit code 2, for what the user can fix and for what is unexpected."""
     try:
+        if sys.stdout is None:
+            raise OutputError("Standard output is closed. Lead it to a file, or to /dev/null.")
         with spelled_for(None):
             yield
     except KeyboardInterrupt as interrupt:

@@ -9,7 +9,7 @@ import io
 import shlex
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -165,8 +165,9 @@ def stdout() -> Console:
 
 
 def say(message: str) -> None:
-    """A line on standard error."""
-    ShownConsole(stderr=True, highlight=False).print(Text(shown(message)), soft_wrap=True)
+    """A line on standard error; that it cannot be written is no reason to lose a result."""
+    with suppress(OSError, ValueError):
+        typer.echo(shown(message), err=True)
 
 
 @contextmanager
@@ -193,4 +194,4 @@ def shown_progress(quiet: bool) -> Iterator[Progress]:
 
 def _say_progress(seconds: float, line: str) -> None:
     minutes, rest = divmod(int(seconds), 60)
-    typer.echo(f"[{minutes}:{rest:02}] {plain(line, 300)}", err=True)
+    say(f"[{minutes}:{rest:02}] {plain(line, 300)}")
