@@ -11,9 +11,9 @@ import pytest
 from pytest import approx
 
 import fairrec
+from fairrec.auditing.harms import difference_harms
 from fairrec.core.errors import InputError
 from fairrec.counterfactuals.result import Affected
-from fairrec.gating.harms import difference_harms
 from fairrec.gating.judging import Measurements, judge_affected, judge_policy
 from fairrec.gating.policy import Rule
 from fairrec.report.audit_result import AuditResult

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from markdown_it import MarkdownIt
 
-from fairrec.gating.harms import read_harms
+from fairrec.auditing.harms import read_harms
 from fairrec.gating.judging import Measurements, judge_policy
 from fairrec.gating.reports import (
     headline,

@@ -11,6 +11,7 @@ from typing import Any
 
 import tomli_w
 
+from fairrec.auditing.harms import GroupHarms, read_harms
 from fairrec.auditing.options import SETTINGS
 from fairrec.auditing.saved_audits import Audited, refuse_hidden, resolve_audit
 from fairrec.auditing.saved_settings import audit_options
@@ -29,7 +30,6 @@ from fairrec.core.redact_paths import redact_path
 from fairrec.core.settings import SETTINGS_FILE, read_settings
 from fairrec.core.tolerance import Tolerance
 from fairrec.counterfactuals.result import load_counterfactual_summary
-from fairrec.gating.harms import GroupHarms, read_harms
 from fairrec.gating.judging import Measurements, judge_policy, not_given
 from fairrec.gating.options import Inconclusive
 from fairrec.gating.policy import GateResult, Policy, Rule, combine_outcomes, parse_policy

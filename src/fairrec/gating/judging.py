@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from fairrec.auditing.harms import GroupHarms, difference_harms, ratio_harms
 from fairrec.core.arrays import BoolArray, FloatArray, finite_or_none
 from fairrec.core.errors import InputError, listed, plain, unknown_name
 from fairrec.core.options import spell
 from fairrec.counterfactuals.result import Affected
-from fairrec.gating.harms import GroupHarms, difference_harms, ratio_harms
 from fairrec.gating.policy import JudgedGroup, Passing, Policy, Require, Rule, RuleOutcome
 from fairrec.report.words import group_label, interval, number, numbers, percent, plural
 from fairrec.result.metric_schema import MetricResult

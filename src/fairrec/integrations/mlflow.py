@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
+from fairrec.auditing.harms import difference_harms
 from fairrec.auditing.saved_audits import resolve_audit
 from fairrec.core.errors import FairRecError, InputError, OutputError, plain
 from fairrec.core.options import spell
-from fairrec.gating.harms import difference_harms
 from fairrec.integrations.card import refuse_no_result
 from fairrec.mitigation.result import MitigationResult
 from fairrec.report.audit_result import AuditResult

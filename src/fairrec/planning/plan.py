@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import polars as pl
 
+from fairrec.auditing.harms import difference_harms
 from fairrec.auditing.options import NOT_PLANNED, SETTINGS, PlanOptions
 from fairrec.auditing.plan_file import (
     AuditPlan,
@@ -21,7 +22,7 @@ from fairrec.auditing.plan_file import (
     Spread,
 )
 from fairrec.core.audit_options import RAY, AuditOptions, Engine, Statistics
-from fairrec.core.errors import InputError, plain, unknown_name
+from fairrec.core.errors import FairRecError, InputError, plain, unknown_name
 from fairrec.core.options import (
     Options,
     documented,
@@ -44,7 +45,6 @@ from fairrec.inputs.tables import Table
 from fairrec.inputs.users import read_users, users_sum
 from fairrec.metrics import MetricAtK
 from fairrec.metrics.covariates import refuse_covariates
-from fairrec.metrics.direction import harm
 from fairrec.metrics.parsing import parse_metric
 from fairrec.metrics.reading import with_ends
 from fairrec.metrics.tolerance import parse_tolerance, refuse_unfit
@@ -52,9 +52,7 @@ from fairrec.metrics.value_columns import find_metric, metric_of_column
 from fairrec.planning.expectations import Outlook
 from fairrec.report.audit_result import AuditResult
 from fairrec.result.summary import attribute_summaries, coverage
-from fairrec.result.tables import JUDGED
-from fairrec.statistics.intervals import Interval
-from fairrec.statistics.verdict import OPEN, group_outcomes, harm_interval, is_shown_worse
+from fairrec.statistics.verdict import OPEN
 
 _GROUPS: Mapping[str, tuple[type[Options], Sequence[str]]] = {
     "statistics": (Statistics, ()),
@@ -195,21 +193,10 @@ def drop_settled(facts: PlanFacts, audit: AuditResult) -> PlanFacts:
     """Without the needed users of groups that an audit shows to be worse or within tolerance."""
 
     def is_open(row: Needed) -> bool:
-        about, table = audit.metrics.get(row.metric), audit.group_table
-        if about is None or not {*row.group} <= {*audit.summary.attributes}:
-            return True
-        is_it = [pl.col(n).eq_missing(row.group.get(n)) for n in audit.summary.attributes]
-        table = table.filter(pl.col("metric") == row.metric, *is_it)
-        ends = (
-            table[f"simultaneous_{end}"].fill_null(limit).to_numpy()
-            for end, limit in (("low", -math.inf), ("high", math.inf))
-        )
-        size = harm(table["difference"].fill_null(0.0).to_numpy(), about.higher_is_better)
-        is_beyond, is_known = (table[name].fill_null(False).to_numpy() for name in JUDGED)
-        interval = harm_interval(Interval(*ends), about.higher_is_better)
-        is_worse = is_shown_worse(size, is_beyond, is_known)
-        outcomes = group_outcomes(interval, is_worse, is_known & about.is_conclusive, row.tolerance)
-        return bool((outcomes == OPEN).all())
+        with suppress(KeyError, FairRecError):  # what the audit does not have
+            harms = difference_harms(audit.group_table, audit.summary, row.metric)
+            return bool(harms.outcomes(row.tolerance)[harms.position(row.group)] == OPEN)
+        return True
 
     return facts.model_copy(update={"needed": tuple(filter(is_open, facts.needed))})
 

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 from pytest import approx
 
-from fairrec.gating.harms import difference_harms, ratio_harms, read_harms
+from fairrec.auditing.harms import difference_harms, ratio_harms, read_harms
 from fairrec.statistics.verdict import OPEN, outcome_names
 from tests.gating.judged_world import planted
 
