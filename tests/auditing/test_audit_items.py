@@ -136,5 +136,5 @@ def test_few_items_that_differ_are_a_finding_beside_random_sets_of_items():
     view, size = build_view(result.summary, result.group_table), percent(finding.random_sets)
     (row,) = [row for row in view.answer.table.blocks[0].rows if row.label == "b"]
     assert row.cells[-1] == f"as random ({size})"
-    assert f"{size} of random sets of as many items are as far off" in view.answer.about[0]
+    assert f"{size} of random item sets of its size differ as much" in view.answer.about[0]
     assert size in view.findings.rows[0]

@@ -59,8 +59,9 @@ def test_grades_weigh_nothing_unless_asked_for_and_it_is_said_first():
     held_out = read([("a", 1, 2), ("a", 2, 5), ("a", 3, 2), ("b", 1, 5)], GRADED)
     assert by_user(held_out) == [{1: 1, 2: 1, 3: 1}, {1: 1}, {}]
     assert in_words(held_out.notes) == (
-        "check: the test table: held-out items count alike, whatever their 'rating' (2 to 5). To "
-        "weigh ndcg by it: gain='rating'; to count only some: relevant='rating>=NUMBER'",
+        "check: the test table: held-out items are equally relevant, whatever their 'rating' "
+        "(2 to 5). To weigh ndcg by it: gain='rating'; to count only some: "
+        "relevant='rating>=NUMBER'",
     )
     # one grade for all weighs nothing
     assert in_words(read([("a", 1, 4), ("b", 2, 4)], GRADED).notes) == ()

@@ -28,7 +28,7 @@ def test_the_headline_is_who_and_how_much():
     assert found.tone == "found"
     assert found.headline == (
         f"gender=F, age=65+ is served worse: auc {number(finding.value)} instead of {others}, "
-        "not chance (p \u2264 0.005, adjusted)"
+        "significant (adjusted p \u2264 0.005)"
     )
     assert found.about == ("2,000 users, 40,000 candidates; 171 groups by gender, age, job",)
     assert found.table.columns[0] == "auc"
@@ -95,7 +95,7 @@ def test_nothing_found_does_not_show_that_groups_are_equal():
 def test_a_tolerance_is_suggested_that_these_users_can_rule_out():
     result = resolve_audit({"a": 0.0})
     (step,) = answer_of(result).next_steps
-    name, suggested = re.search(r"of the mean: .* for (\w+) .*: tolerance='(\d+)%'$", step).groups()
+    suggested, name = re.search(r"tolerance='(\d+)%' \(without harm in (\w+), ", step).groups()
     margins = attribute_margins(result.summary, result.group_table, "a")
     assert name == min(margins, key=margins.get)
     for attribute, margin in margins.items():
@@ -121,7 +121,7 @@ def test_too_few_permutations_are_the_reason_that_nothing_was_tested():
 
 
 def test_what_to_do_next_fits_what_was_found():
-    look = "look at the recommendations of these users"
+    look = "inspect the recommendations of these users"
     assert look in answer_of(resolve_audit({"a": 0.2})).next_steps
     found = answer_of(planted())
     command = "re-rank their lists: fairrec mitigate AUDIT --metric auc"
@@ -156,8 +156,8 @@ def test_in_read_covariates_the_headline_has_the_adjusted_difference():
     found = answer_of(result)
     assert found.headline == (
         "gender=M, place=north is served worse: q "
-        f"{number(-finding.difference)} lower than that of others with the same tenure, not chance "
-        "(p \u2264 0.005, adjusted)"
+        f"{number(-finding.difference)} lower than that of others with the same tenure, "
+        "significant (adjusted p \u2264 0.005)"
     )
     others = number(finding.value - finding.raw_difference)
     assert found.about[0].startswith(f"Unadjusted: {number(finding.value)} instead of {others}")
@@ -183,7 +183,7 @@ def test_more_findings_than_are_listed_are_not_said_to_be_all(monkeypatch):
     who = f"At least {n_worse} groups are served worse, most of all city="
     assert found.headline.startswith(who)
     (verdict,) = build_view(result.summary).verdicts
-    assert "more overlap these or are not listed" in verdict.headline
+    assert "more significant, overlapping these or not listed" in verdict.headline
 
 
 def test_a_search_of_a_table_with_every_score_is_told_how_to_get_the_exact_answer():

@@ -33,7 +33,7 @@ from tests.report.planted import given_result, planted, planted_result
     [
         (True, ("worst", "best"), ("worse", "harm", "higher is better")),
         (False, ("worst", "best"), ("worse", "harm", "lower is better")),
-        (None, ("lowest", "highest"), ("different", "difference", "no end is better")),
+        (None, ("lowest", "highest"), ("different", "difference", "neither direction is better")),
     ],
 )
 def test_only_where_an_end_is_better_one_is_best(higher_is_better, ends, words):
@@ -121,8 +121,8 @@ def test_what_is_ruled_out_is_rounded_up_and_excepts_groups_shown_to_be_worse():
     assert ruled_out([]) == "Ruled out: nothing."
     summary = certified(a=[(20, 0.50001, 90), (100, 0.2, 60)])
     assert describe_ruled_out(summary.metrics["a"], summary) == (
-        "Largest harm not ruled out in groups not shown to be worse, 95% for all at once: 0.501 "
-        "from 20 users on; 0.200 from 100 users on."
+        "Upper bound on the harm of groups not shown to be worse (95%, simultaneous): 0.501 for "
+        "20+ users; 0.200 for 100+ users."
     )
 
 

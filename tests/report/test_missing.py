@@ -67,7 +67,7 @@ def served(is_missing) -> dict[str, pl.DataFrame]:
 def test_missing_users_are_counted_and_groups_that_do_not_differ_are_mentioned(options, says):
     (line,) = missing_lines(summary_of(**options))
     assert line.startswith(f"6 of 60 users (10%) {says}")
-    assert line.endswith(". Groups do not differ significantly in it.")
+    assert line.endswith(". The share does not differ significantly between groups.")
 
 
 def test_a_group_that_is_missing_is_contrasted_with_all_others():

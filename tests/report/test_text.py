@@ -135,7 +135,7 @@ def test_a_card_has_who_the_verdict_findings_ratios_and_limits():
         "Ratios: each group beside the best group and beside all other users",
         "Limits",
     ]
-    for said in ("80 users", "ranker@2", "Spring", "mrr@2=0.1", "does not absolve"):
+    for said in ("80 users", "ranker@2", "Spring", "mrr@2=0.1", "do not rule out harm"):
         assert said in html
     assert f"FairRec {result.summary.fairrec_version}" in html
     (_, verdict) = tables["Verdicts"]

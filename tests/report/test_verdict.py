@@ -30,7 +30,7 @@ def test_where_nothing_is_found_the_view_says_what_is_not_ruled_out():
         "No group is significantly worse (2 tested, at least 10 users each)."
     )
     largest = result.metrics["auc"].verdict.certificate[0]
-    assert f": {rounded_up(largest.harm)} from {largest.support} users on" in verdict.ruled_out
+    assert f": {rounded_up(largest.harm)} for {largest.support}+ users" in verdict.ruled_out
     assert any(one.startswith("80% power to detect a harm of ") for one in verdict.details)
 
 

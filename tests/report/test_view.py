@@ -72,7 +72,7 @@ def test_a_metric_without_a_better_end_is_never_called_better_or_worse():
     assert len(result.summary.metrics["m"].findings) > 1
     # a note says that none is called worse
     summary = result.summary.model_copy(update={"warnings": ()})
-    text = texts_of(replace(result, summary=summary)).replace("no end is better", "")
+    text = texts_of(replace(result, summary=summary)).replace("neither direction is better", "")
     assert re.findall(r".{30}\b(?:better|worse|best|worst)\b.{20}", text) == []
 
 
@@ -126,7 +126,7 @@ def test_coverage_gini_index_and_values_seldom_shown_of_a_catalogue():
     assert least == "The smallest shares shown at all: kind=a 5% of 40; kind=b 10% of 60."
 
 
-SAID = "held-out items count alike, whatever their"
+SAID = "held-out items are equally relevant, whatever their"
 
 
 @pytest.fixture(scope="module")

@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 ScorerOption = Annotated[
     str | None,
     Form("text", "package.module:function"),
-    Option("A Python function to ask for scores", MODEL),
+    Option("Python scoring function", MODEL),
 ]
 EndpointOption = Annotated[
     str | None,
     Form("text", "URL"),
-    Option("A model behind HTTP to ask: http://host/v2/models/ranker", MODEL),
+    Option("URL of an HTTP model endpoint: http://host/v2/models/ranker", MODEL),
 ]
-OnnxOption = Annotated[Path | None, Option("A model in an ONNX file to ask", MODEL)]
+OnnxOption = Annotated[Path | None, Option("ONNX file of a scoring model", MODEL)]
 HOW_ASKED = Flags(EndpointOptions)
 HowAsked = Annotated[Given, HOW_ASKED]
 

@@ -75,7 +75,7 @@ def audit_command(
     where: Annotated[Given, Flags(Engine)],
     about: Annotated[Given, Flags(About)],
     gate: Annotated[
-        Switch, Option("Hold the result against a policy; see fairrec gate", GATE)
+        Switch, Option("Check the result against a policy; see fairrec gate", GATE)
     ] = False,
     held: Annotated[Given, Flags(GateOptions)],
     out: Annotated[
@@ -170,7 +170,7 @@ def _say_written(
     say(f"Written to {out}: {', '.join(files)}")
     if has_users and sharing.min_shown is not None:
         say(
-            "per_user.parquet holds every user and is not to be passed on; "
+            "per_user.parquet contains per-user data; do not share it. "
             "--aggregates-only leaves it out"
         )
 

@@ -72,7 +72,7 @@ class Statistics(Options):
     permutations: Annotated[
         Whole,
         Field(ge=0, le=10_000_000),
-        Option("How often values are shuffled across users; 0 for no tests", STATISTICS),
+        Option("Number of permutations; 0 disables tests", STATISTICS),
     ] = 1000
     alpha: Alpha = 0.05
     max_undefined: Annotated[
@@ -173,7 +173,11 @@ class Engine(Options):
             self.progress(stage, done, total)
 
 
-Seed = Annotated[Whole, Field(ge=0, le=2**32 - 1), Option("Same seed, same numbers", STATISTICS)]
+Seed = Annotated[
+    Whole,
+    Field(ge=0, le=2**32 - 1),
+    Option("Random seed: the same seed gives the same numbers", STATISTICS),
+]
 """The option of all that draws at random."""
 
 
@@ -199,7 +203,7 @@ class AuditOptions(Statistics):
     tolerance: Annotated[
         ToleranceType | None,
         Option(
-            "The largest harm you would accept, set before looking",
+            "Largest acceptable harm, fixed in advance",
             STATISTICS,
             default="none, so that no group can be within tolerance",
         ),

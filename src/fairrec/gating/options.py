@@ -25,9 +25,9 @@ class GateOptions(Options):
             default=f"{SETTINGS_FILE} in the working folder",
         ),
     ] = Path(SETTINGS_FILE)
-    baseline: Annotated[
-        Folder | None, Option("An audit to be no worse than, for rules with baseline", GATE)
-    ] = None
+    baseline: Annotated[Folder | None, Option("Baseline audit, for rules with baseline", GATE)] = (
+        None
+    )
     releases: Annotated[
         Folder | None, Option("Audits of earlier releases, for rules with trend", GATE)
     ] = None
@@ -35,11 +35,11 @@ class GateOptions(Options):
         Inconclusive | None,
         Option("What an inconclusive rule counts as", GATE, default="neither, and exit code 3"),
     ] = None
-    junit: Annotated[Path | None, Option("Write JUnit XML, a test case a rule", GATE)] = None
+    junit: Annotated[Path | None, Option("Write JUnit XML, one test case per rule", GATE)] = None
     github: Annotated[
         Switch, Option("Print annotations for GitHub, and add to its job's summary", GATE)
     ] = False
     summary: Annotated[Path | None, Option("Write the outcome as Markdown", GATE)] = None
-    explain: Annotated[
-        Switch, Option("Say what would have to be true for rules to pass that do not", GATE)
-    ] = False
+    explain: Annotated[Switch, Option("Explain what rules that do not pass would need", GATE)] = (
+        False
+    )

@@ -178,7 +178,7 @@ def _about_grades(gains: FloatArray, column: str, is_gain: bool, table: Table) -
     notes = [Note(zero, (int((gains == 0).sum()),))]
     if not is_gain:
         alike = (
-            f"{CHECK_FIRST}{table.where}: held-out items count alike, whatever their "
+            f"{CHECK_FIRST}{table.where}: held-out items are equally relevant, whatever their "
             f"'{plain(column)}' ({N} to {N}). To weigh ndcg by it: {spell('gain', column)}; to "
             f"count only some: {spell('relevant', f'{column}>=NUMBER')}"
         )

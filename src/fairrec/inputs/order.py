@@ -49,8 +49,8 @@ def order_columns(table: Table, is_recommended: bool) -> dict[str, str]:
 def no_order(table: Table) -> InputError:
     """The error for one row a recommendation with nothing that orders them."""
     return InputError(
-        f"{table.where}: no column 'score' (higher is better) and none 'rank' (1 is best), so the "
-        f"order is not known. Columns here: {listed(table.columns)}. If one has another name, map "
+        f"{table.where}: needs a column 'score' (higher is better) or 'rank' (1 is best). "
+        f"Columns here: {listed(table.columns)}. If one has another name, map "
         f"it: {spell('columns', {'score': Blank('NAME')})} or "
         f"{spell('columns', {'rank': Blank('NAME')})}"
     )

@@ -132,8 +132,8 @@ def _metrics_of_columns(
     # a known metric such as urp has no better end
     if unsaid := [plain(name) for name in endless if find_metric(name) is None]:
         notes.append(
-            f"no end of {listed(unsaid)} is known to be better, so no group is called worse. Name "
-            f"it: {spell('better', {unsaid[0]: Blank('higher')})} or lower"
+            f"direction of {listed(unsaid)} unknown, so no group is called worse. Set it: "
+            f"{spell('better', {unsaid[0]: Blank('higher')})} or lower"
         )
     return wanted
 

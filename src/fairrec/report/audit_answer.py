@@ -203,8 +203,8 @@ def _of_findings(groups: list[FoundGroup], summary: AuditSummary) -> tuple[str, 
         details.append(_beside_random_sets(groups, summary))
     p = p_is(p_adjusted(finding.p_adjusted, summary))
     # of items the users are the sample: another choice of items may differ as much
-    sure = "not chance" if unit.is_users else "in other samples too"
-    headline = f"{subject}: {plain(name)} {effect}, {sure} ({p}, adjusted)"
+    sure = "significant" if unit.is_users else "beyond sampling error"
+    headline = f"{subject}: {plain(name)} {effect}, {sure} (adjusted {p})"
     return headline, "; ".join(filter(None, details))
 
 
@@ -212,12 +212,14 @@ def _beside_random_sets(groups: list[FoundGroup], summary: AuditSummary) -> str:
     """How many groups of items are further from the others than random sets of as many items."""
     alike = [one.first[1].random_sets for one in groups if one.served == groups[0].served]
     shares = [share for share in alike if share is not None]
+    if not shares:
+        return ""
     if len(shares) == 1:
-        return f"{percent(shares[0])} of random sets of as many {summary.unit.many} are as far off"
+        return f"{percent(shares[0])} of random {summary.unit.one} sets of its size differ as much"
     beyond = sum(share <= summary.alpha for share in shares)
     return (
-        f"{beyond:,} of the {len(shares):,} groups are further off than "
-        f"{confidence(summary.alpha)} of random sets of as many {summary.unit.many}"
+        f"{beyond:,} of the {len(shares):,} groups differ more than {confidence(summary.alpha)} of "
+        f"random {summary.unit.one} sets of the same size"
     )
 
 
@@ -336,7 +338,7 @@ def _next_steps(
         if has_lists and not of_two_lists(name) and not is_sampled(summary):
             steps.append(f"re-rank their lists: {_mitigation(name, summary, folder)}")
         else:
-            steps.append(f"look at the recommendations of these {unit.many}")
+            steps.append(f"inspect the recommendations of these {unit.many}")
     elif is_sampled(summary) and not summary.search.has_table:
         budget = spell_in(summary.command, "budget_users")
         steps.append(f"score more {unit.many}: raise {budget}")
@@ -375,11 +377,11 @@ def _suggest_tolerance(summary: AuditSummary, groups: pl.DataFrame | None, metri
         else:
             text = rounded_up(size)
             least = f"{plain(metric)}={text}"
-        example = f", such as {text}: these {summary.unit.many} can rule it out for {plain(name)}"
-        example += " with 80% power where there is no harm"
+        example = f"without harm in {plain(name)}, these {summary.unit.many} would rule out {text} "
+        example += "with 80% power; "
     option = spell_in(summary.command, "tolerance", least)
     guide = f"{_GUIDES}/choose-a-tolerance.md"
-    return f"no group can be cleared without a tolerance; choose one ({guide}){example}: {option}"
+    return f"set a tolerance, such as {option} ({example}how to choose: {guide})"
 
 
 def attribute_margins(summary: AuditSummary, groups: pl.DataFrame, metric: str) -> dict[str, float]:

@@ -71,7 +71,7 @@ def describe_undecided(result: MetricResult, summary: AuditSummary) -> str:
     if not named:
         return ""
     return (
-        f"significant by permutation, but with a simultaneous interval that includes 0: "
+        f"p <= {summary.alpha:g}, but the simultaneous interval includes 0: "
         f"{plural(len(groups), 'group')}, {', '.join(named)}"
     )
 

@@ -123,7 +123,7 @@ def group_numbers(
     n_deeper = result.n_groups - sum(map(len, single.values()))
     if deeper:
         rows = tuple(row(one, group_label(one.group)) for one in deeper)
-        more = "more intersections are significant, on the page"
+        more = "more significant intersections: on the page"
         blocks.append(Block("", rows, more, is_ranked=True))
     elif n_deeper > 0 and result.is_tested:
         none = "" if result.n_significant else ", none significant"
@@ -178,7 +178,7 @@ def describe_outcome(one: GroupNumbers, served: Served | None) -> str:
         return "better"
     if one.outcome == "inconclusive" and one.excludes_zero and one.p_adjusted is not None:
         # the interval alone looks significant
-        return f"open ({p_is(p_value(one.p_adjusted))})"
+        return f"n.s. ({p_is(p_value(one.p_adjusted))})"
     # the sign of the difference has the direction
     return one.outcome.removeprefix("worse ").removeprefix("differs ")
 

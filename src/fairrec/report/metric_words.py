@@ -64,7 +64,11 @@ def end_words(metric: str, unit: Unit) -> EndWords:
 
 def direction(higher_is_better: bool | None) -> str:
     """Which end of a metric is better, in words."""
-    words = {True: "higher is better", False: "lower is better", None: "no end is better"}
+    words = {
+        True: "higher is better",
+        False: "lower is better",
+        None: "neither direction is better",
+    }
     return words[higher_is_better]
 
 
@@ -166,14 +170,14 @@ def describe_ruled_out(result: MetricResult, summary: AuditSummary) -> str:
     if not steps:
         return "Nothing is ruled out."
     sizes = "; ".join(
-        f"{rounded_up(one.harm)} from {scored(summary).count(one.support)} on" for one in steps
+        f"{rounded_up(one.harm)} for {one.support:,}+ {scored(summary).many}" for one in steps
     )
     rest = ""
     if verdict.n_not_compared:
         rest = f" Nothing for {plural(verdict.n_not_compared, 'group')} that cannot be compared."
     return (
-        f"Largest {harm_word(result)} not ruled out in groups not shown to be "
-        f"{worse_word(result)}, {confidence(summary.alpha)} for all at once: {sizes}.{rest}"
+        f"Upper bound on the {harm_word(result)} of groups not shown to be {worse_word(result)} "
+        f"({confidence(summary.alpha)}, simultaneous): {sizes}.{rest}"
     )
 
 

@@ -55,11 +55,11 @@ def _by_group(one: MissingUsers, summary: AuditSummary) -> str:
         )
         n_more = len(one.findings) - GROUPS_SHOWN
         rest = f"; {plural(n_more, 'more group')} in result.json" if n_more > 0 else ""
-        return f"Groups differ in it: {named}{rest}."
+        return f"The share differs between groups: {named}{rest}."
     # a group that is hidden may differ
     if not one.is_tested or summary.hidden is not None:
         return ""
-    return "Groups do not differ significantly in it."
+    return "The share does not differ significantly between groups."
 
 
 def _shares(group: Finding) -> str:

@@ -128,8 +128,8 @@ def table_lines(view: TableView) -> list[str]:
 
 HEADING = "## Fairness evaluation"
 _MEASURES = (
-    "What is measured here does not absolve: what is open is not ruled out, and groups and harms "
-    "that were not looked at are not covered."
+    "This audit covers only the groups and metrics listed. Inconclusive results do not rule out "
+    "harm."
 )
 
 
@@ -170,7 +170,7 @@ def _audited(summary: AuditSummary, view: ReportView, about: str) -> list[str]:
         f"Audited: {view.title}",
         f"Called: {view.called}" if view.called else "",
         about,
-        f"Smallest group looked at: {summary.unit.count(summary.coverage.min_users)}",
+        f"Minimum group size: {summary.unit.count(summary.coverage.min_users)}",
         f"Not known: {unknown}" if unknown else "",
         f"Tolerance: {plain(summary.tolerance or 'not set')}",
     )

@@ -179,7 +179,7 @@ def _findings(
         n_worse = verdict.n_worse + verdict.n_worse_beyond_tolerance
         n_all = verdict.n_better if word == "better" else n_worse
     n_more = n_all - len(found)
-    more = f"{n_more:,} more overlap these or are not listed" if n_more > 0 else ""
+    more = f"{n_more:,} more significant, overlapping these or not listed" if n_more > 0 else ""
     beside = "; ".join(filter(None, (tested, more)))
     are = "group is" if len(found) == 1 else "groups are"
     largest = max(found, key=lambda one: abs(one.difference))

@@ -172,15 +172,14 @@ def _search(summary: AuditSummary) -> tuple[str, ...]:
     if not search.metrics:
         return ()
     endings = {
-        "finished": "it had finished",
-        "users spent": f"the budget of {unit.count(search.budget_users or 0)} was spent",
-        "time spent": f"the budget of {search.budget_seconds or 0:g} s was spent",
+        "finished": "finished",
+        "users spent": f"budget of {unit.count(search.budget_users or 0)} spent",
+        "time spent": f"budget of {search.budget_seconds or 0:g} s spent",
     }
     share = search.users_scored / search.users_total
     lines = [
-        f"The searcher {search.name} scored {search.users_scored:,} of "
-        f"{unit.count(search.users_total)} ({share:.1%}) and ended because "
-        f"{endings[search.ending]}."
+        f"The {search.name} search scored {search.users_scored:,} of "
+        f"{unit.count(search.users_total)} ({share:.1%}; {endings[search.ending]})."
     ]
     if is_sampled(summary):
         n_full = search.n_fully_scored + search.n_not_fully_scored
@@ -258,8 +257,8 @@ def catalogue_lines(summary: AuditSummary) -> tuple[str, ...]:
     share_of_all = found.n_shown / max(1, found.n_items)
     lines = [
         f"The first {found.k} places of {found.n_lists:,} lists show {found.n_shown:,} of "
-        f"{plural(found.n_items, 'item')} ({percent(share_of_all)}); the Gini index of their "
-        f"attention is {number(found.gini)} (0: all get the same)."
+        f"{plural(found.n_items, 'item')} ({percent(share_of_all)}). Gini index of item "
+        f"exposure: {number(found.gini)} (0: equal)."
     ]
     shares = sorted(
         (one.n_shown / one.n_items, group_label({name: value}), one.n_items)

@@ -158,7 +158,7 @@ def _findings(groups: PageGroups) -> Section:
     lead = (
         f"Groups that differ significantly from {compared_with(summary)}, adjusted for every "
         "group and metric tested. Intervals hold for all groups and metrics at once; shrinkage "
-        "corrects the size for the selection."
+        "corrects sizes for selection."
     )
     if summary.adjustment is not None:
         lead += " Differences and intervals are adjusted; values are not, so they may disagree."
@@ -213,7 +213,7 @@ def group_card(found: FoundGroup, groups: PageGroups) -> GroupCard:
         )
         lines += [f"{plain(metric)}: {detail}" for detail in details if detail]
     if first.n_folded:
-        lines.append(f"Overlapping groups that add nothing to it: {first.n_folded:,}.")
+        lines.append(f"{plural(first.n_folded, 'overlapping group')} explained by this one.")
     share = percent(first.n_users / summary.n_users)
     return GroupCard(
         number=groups.number(found.group),
@@ -322,8 +322,8 @@ def _ruled_out(groups: PageGroups) -> Section | None:
         "ruled-out",
         "What is ruled out",
         sentences=(
-            "Harms above the line are ruled out for all groups of at least that size at once, "
-            "except findings. Harms below it, shaded, remain possible."
+            "Harms above the line are ruled out simultaneously for all groups of at least that "
+            "size, except findings. Harms below it, shaded, remain possible."
             + " Dashed: the tolerance."
             * (summary.tolerance is not None),
         ),
@@ -358,8 +358,8 @@ def _groups(groups: PageGroups) -> Section:
         "groups",
         "Groups by size",
         sentences=(
-            "Every point is a group; small groups scatter widely by chance. Diamonds are "
-            f"findings: orange is worse, blue is better, grey has no better end.{sampled}",
+            "Every point is a group; small groups scatter widely by chance. Diamonds are findings: "
+            f"orange is worse, blue is better, grey: neither direction is better.{sampled}",
         ),
         charts=charts,
         notes=notes,
