@@ -132,18 +132,18 @@ HISTORY = pl.DataFrame({"user_id": [7, 7, 8, 7, 9], "item_id": [1, 2, 3, 2, 5]})
 
 def test_a_taste_has_the_shares_of_the_categories_of_a_history():
     users = pl.Series([9, 7, 1, 8])
-    tastes = read_user_profiles(Table(HISTORY, "history"), Table(ITEMS, "items"), users)
+    profiles = read_user_profiles(Table(HISTORY, "history"), Table(ITEMS, "items"), users)
     found = []
-    for at in tastes.value_of_lists:
-        mine = slice(tastes.offsets[at], tastes.offsets[at + 1])
+    for at in profiles.value_of_lists:
+        mine = slice(profiles.offsets[at], profiles.offsets[at + 1])
         found.append(
-            {} if at < 0 else dict(zip(tastes.codes[mine], tastes.shares[mine], strict=True))
+            {} if at < 0 else dict(zip(profiles.codes[mine], profiles.shares[mine], strict=True))
         )
     # of nobody's own categories, and of nobody who is not there
     assert found[0] == found[2] == found[3] == {}
     assert found[1] == approx({0: 0.75, 1: 0.25})
-    assert tastes.n_codes == 2
-    assert tastes.for_lists([1, 1]).value_of_lists.tolist() == [tastes.value_of_lists[1]] * 2
+    assert profiles.n_codes == 2
+    assert profiles.for_lists([1, 1]).value_of_lists.tolist() == [profiles.value_of_lists[1]] * 2
 
 
 ITEMS_ITEM_COLUMNS = pl.DataFrame(

@@ -62,6 +62,13 @@ def test_tables_in_the_place_of_another_are_told(predictions, given, words):
         open_tables(predictions, TableOptions(**given))
 
 
+def test_users_in_the_place_of_the_predictions_are_told_of_items_too():
+    items = pl.DataFrame({"item_id": [7, 8], "kind": ["a", "b"]})
+    sides = fairrec.Tables(side="items")
+    with pytest.raises(InputError, match="no column 'item_id', so it holds no predictions"):
+        fairrec.audit(USERS_MIX_UPS, items=items, by="kind", tables=sides)
+
+
 @pytest.mark.parametrize("name", ["test", "history"])
 def test_lists_are_not_held_against_themselves(name, tmp_path):
     RECS.write_parquet(tmp_path / "recs.parquet")

@@ -103,12 +103,12 @@ def ranked_lists(
         table = table_of(history)
         user_ids = pl.Series(range(len(users)), dtype=pl.Int64)
         popularity, _ = read_popularity(Table(table, "history"), item_ids, user_ids)
-    tastes = None
+    profiles = None
     if categories is not None and history is not None:
         interactions = read_history(Table(table_of(history), "history"))
         known, _ = read_categories(Table(items_of(categories), "items"), interactions.item_ids)
         user_ids = pl.Series(range(len(users)), dtype=pl.Int64)
-        tastes = compute_user_profiles(interactions, known, interactions.users_at(user_ids))
+        profiles = compute_user_profiles(interactions, known, interactions.users_at(user_ids))
     if against is None:
         against = [[one.item for one in reversed(candidates)] for candidates in users]
     known = {item: at for at, item in enumerate(item_ids.to_list())}
@@ -119,7 +119,9 @@ def ranked_lists(
         ),
         len(known),
     )
-    side = SideData(known_categories, popularity, per_item=per_item, tastes=tastes, against=other)
+    side = SideData(
+        known_categories, popularity, per_item=per_item, user_profiles=profiles, against=other
+    )
     return RankedLists(candidates, max_k, side, threads)
 
 

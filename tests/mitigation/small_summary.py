@@ -118,9 +118,6 @@ def summary_of(target: MetricEffect = TARGET, **changes: Any) -> MitigationSumma
     return MitigationSummary(**parts)
 
 
-NAN = np.nan
-
-
 def before_after(target: str = "urd@5", side: float = 1.0) -> BeforeAfter:
     """Two women who are re-ranked and two others: the target and NDCG.
 

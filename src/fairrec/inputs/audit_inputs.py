@@ -377,14 +377,18 @@ def _numbers(values: pl.Series, column: str, table: Table) -> FloatArray:
 
 def open_tables(predictions: Any, given: TableOptions) -> dict[str, Table]:
     """The tables that are given, by name, with their columns found; nothing is read yet."""
-    columns = given.columns or {}
-    check_mapping(columns)
     names = ("test", "values", "users", "items", "history", "against_lists")
     sources = {"predictions": predictions, **{name: getattr(given, name) for name in names}}
     if given.users is None:
         # attributes may stand beside the values
         sources["users"] = given.values
     _refuse_mixture(sources, given)
+    return open_sources(sources, given.columns or {})
+
+
+def open_sources(sources: Mapping[str, Any], columns: Mapping[str, str]) -> dict[str, Table]:
+    """Those of some tables that are given; an error where one looks like another."""
+    check_mapping(columns)
     tables = {
         name: Table.open(source, name, columns)
         for name, source in sources.items()
@@ -392,7 +396,7 @@ def open_tables(predictions: Any, given: TableOptions) -> dict[str, Table]:
     }
     refuse_unused(columns, {name: table.columns for name, table in tables.items()})
     _refuse_swapped(tables)
-    refuse_same_file(tables)
+    _refuse_same_file(tables)
     return tables
 
 
@@ -518,10 +522,10 @@ def _side_data(
             tables["items"], candidates.item_ids, item_columns
         )
         notes += about_columns
-    tastes = None
-    if "tastes" in needs:
-        tastes = read_user_profiles(tables["history"], tables["items"], user_ids)
-    return SideData(categories, popularity, tuple(notes), per_item=per_item, tastes=tastes)
+    profiles = None
+    if "user_profiles" in needs:
+        profiles = read_user_profiles(tables["history"], tables["items"], user_ids)
+    return SideData(categories, popularity, tuple(notes), per_item=per_item, user_profiles=profiles)
 
 
 def _refuse_swapped(tables: Mapping[str, Table]) -> None:
@@ -547,7 +551,7 @@ def _refuse_swapped(tables: Mapping[str, Table]) -> None:
         )
 
 
-def refuse_same_file(tables: Mapping[str, Table]) -> None:
+def _refuse_same_file(tables: Mapping[str, Table]) -> None:
     """An error where the lists are given once more as what they are held against."""
     lists = tables.get("predictions")
     for name, meant in (

@@ -300,13 +300,13 @@ def most_popular(n_per_item: IntArray) -> BoolArray:
 
 @dataclass(frozen=True, slots=True)
 class UserProfiles:
-    """Category codes and shares of histories: `codes[offsets[t]:offsets[t + 1]]` of taste `t`.
+    """Category codes and shares of histories: `codes[offsets[p]:offsets[p + 1]]` of `p`.
 
-    An item counts with an equal share for each of its categories; the shares of a taste sum to 1.
+    An item counts with an equal share for each of its categories; the shares of a profile sum to 1.
 
     Parameters
     ----------
-    value_of_lists : (n_lists,), the taste of each list's user, -1 without history
+    value_of_lists : (n_lists,), the profile of each list's user, -1 without history
     """
 
     offsets: IntArray
@@ -325,7 +325,7 @@ class UserProfiles:
 
 
 def read_user_profiles(history: Table, items: Table, user_ids: pl.Series) -> UserProfiles:
-    """The tastes of some users, in the order of their lists."""
+    """The profiles of some users, in the order of their lists."""
     interactions = read_history(history)
     categories, _ = read_categories(items, interactions.item_ids)
     return compute_user_profiles(interactions, categories, interactions.users_at(user_ids))
@@ -334,7 +334,7 @@ def read_user_profiles(history: Table, items: Table, user_ids: pl.Series) -> Use
 def compute_user_profiles(
     history: Interactions, categories: Categories, value_of_lists: IntArray
 ) -> UserProfiles:
-    """The tastes of all users of a history."""
+    """The profiles of all users of a history."""
     n_users, n_codes = len(history.user_ids), int(categories.codes.max(initial=-1)) + 1
     owners = np.repeat(np.arange(n_users), np.diff(history.offsets))
     n_of_item = np.diff(categories.offsets)[history.items]
@@ -420,7 +420,7 @@ class SideData:
     ----------
     values : (n_lists,) each, given numbers, by name
     per_item : (n_items,) each, what metrics ask of a column of the items; NaN where not known
-    tastes : what users chose before, by categories
+    user_profiles : what users chose before, by categories
     against : other lists of the same users
     """
 
@@ -429,13 +429,15 @@ class SideData:
     notes: Notes = field(default=())
     values: Mapping[str, FloatArray] = field(default_factory=dict)
     per_item: Mapping[str, FloatArray] = field(default_factory=dict)
-    tastes: UserProfiles | None = None
+    user_profiles: UserProfiles | None = None
     against: OtherLists | None = None
 
     def for_lists(self, lists: IntArray) -> SideData:
         """The same for some candidate lists, in that order."""
         popularity = self.popularity and self.popularity.for_lists(lists)
         values = {name: column[lists] for name, column in self.values.items()}
-        tastes = self.tastes and self.tastes.for_lists(lists)
+        profiles = self.user_profiles and self.user_profiles.for_lists(lists)
         against = self.against and self.against.for_lists(lists)
-        return replace(self, popularity=popularity, values=values, tastes=tastes, against=against)
+        return replace(
+            self, popularity=popularity, values=values, user_profiles=profiles, against=against
+        )

@@ -19,7 +19,7 @@ MOST = float(-np.log(BLUR))
 @metric(
     "miscalibration",
     higher_is_better=False,
-    needs=("items", "history", "tastes"),
+    needs=("items", "history", "user_profiles"),
     bounds=(0, MOST),
     called="distance from the user's taste",
 )
@@ -28,10 +28,10 @@ def miscalibration_per_user(lists: RankedLists, k: int) -> FloatArray:
 
     Undefined without a category in the history or in the first k items.
     """
-    categories, tastes = lists.side.categories, lists.side.tastes
-    assert categories is not None and tastes is not None
-    n_codes = int(max(tastes.n_codes, categories.codes.max(initial=-1) + 1))
-    of_lists = (tastes.offsets, tastes.codes, tastes.shares, tastes.value_of_lists)
+    categories, profiles = lists.side.categories, lists.side.user_profiles
+    assert categories is not None and profiles is not None
+    n_codes = int(max(profiles.n_codes, categories.codes.max(initial=-1) + 1))
+    of_lists = (profiles.offsets, profiles.codes, profiles.shares, profiles.value_of_lists)
     values: FloatArray = _divergence(
         lists.items(k), categories.offsets, categories.codes, *of_lists, n_codes
     )
@@ -43,8 +43,8 @@ def _divergence(
     items: IntArray,
     offsets: IntArray,
     codes: CodeArray,
-    taste_offsets: IntArray,
-    taste_codes: CodeArray,
+    profile_offsets: IntArray,
+    profile_codes: CodeArray,
     shares: FloatArray,
     value_of_lists: IntArray,
     n_codes: int,
@@ -52,8 +52,8 @@ def _divergence(
     values = np.full(len(items), np.nan)
     amount = np.zeros(n_codes)
     for user in range(len(items)):
-        taste = value_of_lists[user]
-        if taste < 0 or taste_offsets[taste] == taste_offsets[taste + 1]:
+        profile = value_of_lists[user]
+        if profile < 0 or profile_offsets[profile] == profile_offsets[profile + 1]:
             continue
         amount[:] = 0.0
         total = 0.0
@@ -66,9 +66,9 @@ def _divergence(
         if total == 0:
             continue
         divergence = 0.0
-        for at in range(taste_offsets[taste], taste_offsets[taste + 1]):
+        for at in range(profile_offsets[profile], profile_offsets[profile + 1]):
             share = shares[at]
-            blurred = (1 - BLUR) * amount[taste_codes[at]] / total + BLUR * share
+            blurred = (1 - BLUR) * amount[profile_codes[at]] / total + BLUR * share
             divergence += share * np.log(share / blurred)
         # rounding may take it a hair below nothing, or beyond the most there is
         values[user] = min(max(divergence, 0.0), MOST)

@@ -293,7 +293,7 @@ def refuse_undefined(measured: Measured, candidates: CandidateLists, unit: Unit 
 _WHY_UNDEFINED: dict[Need, str] = {
     "against_lists": "no user has another list with enough in common to compare",
     "item_columns": "no list has an item of which it is known",
-    "tastes": "no user has categories both in the history and in the list",
+    "user_profiles": "no user has categories both in the history and in the list",
     "items": "no user has two candidates with categories in the items table",
     "history": "no user has candidates and a history in the history table",
     "candidates": "no user has both a relevant and another candidate",

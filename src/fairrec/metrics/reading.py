@@ -14,14 +14,14 @@ from fairrec.core.options import Blank, spell
 from fairrec.inputs.audit_inputs import (
     AuditInputs,
     empty_lists,
+    open_sources,
     open_tables,
     read_tables,
     refuse_clash,
-    refuse_same_file,
     value_columns,
 )
 from fairrec.inputs.catalogue import Catalogue, ExposureLog, read_catalogue, read_exposure_log
-from fairrec.inputs.columns import check_mapping, refuse_unused, suggest_threshold
+from fairrec.inputs.columns import suggest_threshold
 from fairrec.inputs.held_out import refuse_joined
 from fairrec.inputs.notes import N, Note
 from fairrec.inputs.partition import refuse_large
@@ -310,8 +310,6 @@ def read_items(
 
 def _open_for_items(predictions: Any, given: TableOptions) -> dict[str, Table]:
     """The tables that are given, by name; an error for what items cannot be compared by."""
-    columns = given.columns or {}
-    check_mapping(columns)
     given.refuse_gain()
     of_users = {
         "values": given.values is not None,
@@ -335,14 +333,7 @@ def _open_for_items(predictions: Any, given: TableOptions) -> dict[str, Table]:
         "items": given.items,
         "history": given.history,
     }
-    tables = {
-        name: Table.open(source, name, columns)
-        for name, source in sources.items()
-        if source is not None
-    }
-    refuse_unused(columns, {name: table.columns for name, table in tables.items()})
-    refuse_same_file(tables)
-    return tables
+    return open_sources(sources, given.columns or {})
 
 
 def _wanted_of_items(

@@ -14,7 +14,7 @@ from fairrec.core.registry import Registry
 from fairrec.metrics.direction import harm
 
 Need = Literal[
-    "labels", "candidates", "items", "item_columns", "history", "tastes", "against_lists"
+    "labels", "candidates", "items", "item_columns", "history", "user_profiles", "against_lists"
 ]
 """Relevance, all candidates instead of the first ones alone, and what tables beside them hold."""
 TABLE_OF_NEED = {
