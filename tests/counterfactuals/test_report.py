@@ -61,15 +61,17 @@ def test_text_from_outside_in_the_table_is_shown_as_text():
 def test_what_it_cannot_see_stands_beside_what_the_audit_says():
     found = flipped(by_proxy)
     (said,) = [note for note in notes(found.summary) if note.startswith("a counterfactual")]
-    assert "stays as it is and is not seen here" in said
+    assert "are not measured" in said
     assert said.endswith("worse") or "(gender=F)" in said
     shown = counterfactual_markdown(found.summary, found.audit.summary, found.audit.group_table)
     assert "not seen here" in shown
     # above the tables, where nobody affected would be read as an all-clear
-    assert shown.index("As they are: mrr@3") < shown.index("### Changes, for all")
+    assert shown.index("Original attributes: mrr@3") < shown.index("### Changes, for all")
     answer = counterfactual_answer(found.summary, found.audit.summary, found.audit.group_table)
     first, second = answer_text(answer).splitlines()[:2]
-    assert first.startswith("Gender alone changes") and second.startswith("As they are: mrr@3")
+    assert first.startswith("Gender alone changes") and second.startswith(
+        "Original attributes: mrr@3"
+    )
 
 
 def test_where_nobody_is_affected_the_next_step_is_an_audit_and_else_a_limit_on_all():

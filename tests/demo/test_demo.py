@@ -100,7 +100,7 @@ def test_the_demo_finds_the_planted_group_and_says_what_to_do_next(found):
         assert worst.difference < 0
     planted = ", ".join(f"{name}={value}" for name, value in demo.PLANTED.items())
     assert lines[0].startswith(f"{planted} is ")
-    assert f"Synthetic data, in which {planted} is made hard to serve" in lines
+    assert f"Synthetic data with a planted harm in {planted}" in lines
     assert lines[-1] == f"page: {folder / 'audit' / 'report.html'}"
     step = " ".join(lines).partition("next: ")[2]
     assert step.startswith(f"re-rank their lists: fairrec mitigate {folder / 'audit'} --metric ")

@@ -63,9 +63,9 @@ def notes(summary: CounterfactualSummary) -> tuple[str, ...]:
     """What belongs to the audit of the changes."""
     found = [
         headline(summary),
-        f"a counterfactual changes {_attributes(summary)} and nothing else: what the model knows "
-        "of it by other ways (the user's id, history, other attributes) stays as it is and is not "
-        f"seen here. {as_they_are(summary)}",
+        f"a counterfactual changes {_attributes(summary)} and nothing else: effects through "
+        "proxies (user id, history, other attributes) are not measured. "
+        f"{as_they_are(summary)}",
     ]
     if summary.n_left_out:
         found.append(
@@ -73,7 +73,7 @@ def notes(summary: CounterfactualSummary) -> tuple[str, ...]:
             "reference already, are left out"
         )
     found.append(
-        "every user there was to score was scored, so the share affected is exact for them"
+        "all users were scored; the share affected is exact"
         if _is_exact(summary)
         else f"{summary.n_users:,} of {summary.n_users_to_score:,} users were drawn at random and "
         "scored"
@@ -130,7 +130,7 @@ def as_they_are(summary: CounterfactualSummary) -> str:
         f"{plain(name)} {_range(one)}{f', verdict: {one.outcome}' if one.outcome else ''}"
         for name, one in summary.as_they_are.items()
     )
-    return f"As they are: {metrics or 'add a metric of one list to see it'}"
+    return f"Original attributes: {metrics or 'add a metric of one list to see it'}"
 
 
 def _range(one: AsTheyAre) -> str:

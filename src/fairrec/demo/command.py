@@ -40,5 +40,5 @@ def demo_command(
         out / "audit",
         verbose=verbose,
         has_page=not no_report,
-        about=f"Synthetic data, in which {planted} is made hard to serve",
+        about=f"Synthetic data with a planted harm in {planted}",
     )

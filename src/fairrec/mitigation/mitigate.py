@@ -354,8 +354,8 @@ def _notes(plan: MitigationOptions, split: TargetSplit, tuned: Tuned) -> tuple[s
         )
     if n := int(split.reported.is_without_list.sum()):
         notes.append(
-            f"{n:,} of {split.reported.n_users:,} users reported on have no list: no re-ranking "
-            "can serve them"
+            f"{n:,} of {split.reported.n_users:,} held-out users have no list and cannot be "
+            "re-ranked"
         )
     return tuple(filter(None, notes))
 

@@ -55,8 +55,8 @@ class MitigationOptions(Options):
         BeforeValidator(_parse_groups),
         Form("findings, worst:10%, worst:5 or a file with one group a row", "RULE|FILE"),
         Option(
-            "Whom: findings, worst:10% or worst:5 of the intersections of all attributes, or a "
-            "file",
+            "Groups to re-rank: findings, worst:10% or worst:5 of the intersections of all "
+            "attributes, or a file",
             MITIGATION,
         ),
     ] = "findings"

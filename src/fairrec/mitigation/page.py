@@ -75,8 +75,8 @@ def describe_curve(metric: str, values: dict[float, float]) -> str:
     first, last = min(values), max(values)
     return (
         f"From strength {first:g} to {last:g}, {metric} of the chosen groups goes from "
-        f"{number(values[first])} to {number(values[last])} where the strength was tuned. The "
-        "upright line is the strength taken."
+        f"{number(values[first])} to {number(values[last])} where the strength was tuned. "
+        "Vertical line: selected strength."
     )
 
 
@@ -96,7 +96,7 @@ def trade_off(metric: str, values: dict[float, float], taken: float, height: int
     curve: dict[str, Any] = {"x": strength, "y": value, "tooltip": tooltip}
     rule = {
         "x": channel("strength:Q"),
-        "tooltip": channel("strength:Q", title="strength taken"),
+        "tooltip": channel("strength:Q", title="selected strength"),
     }
     layers = [
         layer("rule", rule, data="taken", strokeWidth=2, color=CHOSEN),

@@ -99,10 +99,9 @@ def _beside_others(summary: MitigationSummary) -> str:
     p_before, p_after = (p_is(p_value(p)) for p in (gap.p_before, gap.p_after))
     if target.is_distance:
         return f"Test of no distance: {p_before} before and {p_after} after."
-    was, now = ("was", "is") if len(summary.groups) == 1 else ("were", "are")
     return (
-        f"All others have {number(target.others.before)}: {_groups_name(summary)} "
-        f"{was} {_place(gap.before)} ({p_before}) and {now} {_place(gap.after)} ({p_after})."
+        f"Gap to all others ({number(target.others.before)}): {_place(gap.before)} ({p_before}) "
+        f"before, {_place(gap.after)} ({p_after}) after."
     )
 
 
@@ -153,7 +152,7 @@ def sentences(summary: MitigationSummary) -> tuple[str, ...]:
         _gap(summary),
         _cost(summary),
         f"Significantly worse for {_groups_name(summary)}: {', '.join(worse)}." if worse else "",
-        f"The lists of {plural(target.others.n_users, 'other user')} are as they were.",
+        f"The lists of {plural(target.others.n_users, 'other user')} are unchanged.",
         _harm(summary),
     )
     return tuple(filter(None, found))
@@ -184,11 +183,15 @@ def _regression(summary: MitigationSummary) -> str:
     others = ""
     if means.others_chosen_by is not None and means.others_fresh is not None:
         others = f" (all others: {number(means.others_chosen_by)} and {number(means.others_fresh)})"
+    half = summary.protocol != "validation targets"
+    where, held_out = (
+        ("selection half", "held-out half") if half else ("validation targets", "held-out targets")
+    )
     return (
-        f"Without any re-ranking the {target_name(summary)} of {_groups_name(summary)} is "
-        f"{number(means.chosen_by)} where they were chosen and {number(means.fresh)} on held-out "
-        f"targets{others}. That difference is regression to the mean or chance, and no effect of "
-        "the re-ranking."
+        f"Before re-ranking, {target_name(summary)} of {_groups_name(summary)} was "
+        f"{number(means.chosen_by)} on the {where} and {number(means.fresh)} on the "
+        f"{held_out}{others}. That difference is regression to the mean or chance, and no "
+        "effect of the re-ranking."
     )
 
 
@@ -319,7 +322,7 @@ def _groups(summary: MitigationSummary) -> TableView:
     more = f"and {n_more:,} more in mitigation.json. " if n_more > 0 else ""
     note = f"{more}CI (confidence interval) and p: for one group at a time, not adjusted."
     title = f"Re-ranked groups, {plain(summary.metric)}"
-    return _table(summary, title, {"group": False, "chosen by": True}, rows, note)
+    return _table(summary, title, {"group": False, "value at selection": True}, rows, note)
 
 
 def _harmed(summary: MitigationSummary) -> TableView:
