@@ -92,6 +92,11 @@ def test_the_page_has_the_answer_a_chart_for_each_line_and_its_numbers():
     charts = page.count('data-chart="charts-')
     assert charts == len(summary.lines) == page.count('<details class="numbers">')
     assert not re.search(r'(src|href)="http', page)
+    # a group of a single release is in the table alone
+    line, *others = summary.lines
+    once = line.model_copy(update={"points": (*line.points[:1], *(None for _ in line.points[1:]))})
+    page = trend_page(summary.model_copy(update={"lines": (once, *others)}))
+    assert page.count('data-chart="charts-') == charts - 1 and "1 more in the table" in page
 
 
 def test_more_lines_than_charts_are_said(monkeypatch):
@@ -99,7 +104,7 @@ def test_more_lines_than_charts_are_said(monkeypatch):
     summary = fairrec.trend(six_releases()).summary
     page = trend_page(summary)
     assert page.count('data-chart="charts-') == 2
-    assert f"{len(summary.lines) - 2} more are in trend.json" in page
+    assert f"{len(summary.lines) - 2} more in the table" in page
 
 
 def test_hostile_text_is_escaped():

@@ -21,12 +21,13 @@ from fairrec.trends.result import TrendLine, TrendRelease, TrendSummary
 from fairrec.trends.words import growths, line_table, lines_table, trend_answer
 
 MOST_CHARTS = 40
-"""More lines have a row in the table, and no chart."""
+"""More lines, and groups of a single release, have a row in the table, and no chart."""
 
 
 def trend_page(summary: TrendSummary) -> str:
     """The page of a trend."""
-    answer, drawn = trend_answer(summary), summary.lines[:MOST_CHARTS]
+    answer = trend_answer(summary)
+    drawn = [*filter(_is_drawn, summary.lines)][:MOST_CHARTS]
     ends = {
         metric: axis_range([line for line in drawn if line.metric == metric])
         for metric in summary.metrics
@@ -51,15 +52,20 @@ def trend_page(summary: TrendSummary) -> str:
             sentences=(
                 "Vertical lines: intervals of single releases, one group at a time. Dashed line: "
                 "the release since which the harm is higher; orange while it still is. A line is "
-                "broken where a release has no such group.",
+                "broken where a release has no such group. Drawn are groups of two releases or "
+                "more.",
             ),
             charts=charts,
-            notes=(f"{n_more} more are in trend.json.",) if n_more else (),
+            notes=(f"{n_more:,} more in the table.",) if n_more else (),
         ),
         Section("notes", "Notes", warnings=notes, tables=(definition_table(summary.metrics),)),
         Section("reproduce", "Reproduce", command=plain(summary.command, 4000)),
     ]
     return write_page("trend", answer, sections, title=answer.headline)
+
+
+def _is_drawn(line: TrendLine) -> bool:
+    return sum(point is not None and point.harm is not None for point in line.points) > 1
 
 
 def trend_chart(
