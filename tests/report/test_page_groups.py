@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
@@ -12,7 +14,7 @@ from fairrec.report.page.dots import DotPlot, DotRow, audit_dots, describe_rows,
 from fairrec.report.words import number, percent, signed, signed_with_interval
 from tests.builders import two_groups
 from tests.report.items_audits import items_result
-from tests.report.planted import groups_of, planted, planted_result
+from tests.report.planted import groups_of, page_of, planted, planted_result
 from tests.worlds import random_world
 
 FOUND = {"gender": "F", "age": "65+"}
@@ -168,6 +170,9 @@ def test_places_are_linear_and_what_is_unknown_has_none():
     assert plot.place(1.0) - plot.place(0.0) == pytest.approx(100 / 2.16, abs=0.01)
     assert plot.has_limit
     assert not DotPlot("m", "", (), (), (row,), limit=2.0).has_limit
+    wide = replace(row, value=-40.0, low=-80.0, high=1.0, is_folded=True)
+    assert DotPlot("m", "", (), (), (row, wide)).ends == plot.ends
+    assert plot.place(wide.value) == -100
 
 
 def test_where_none_is_significant_the_values_of_each_attribute_are_shown():
@@ -192,8 +197,13 @@ def test_where_none_is_significant_the_values_of_each_attribute_are_shown():
 
 
 def test_intervals_of_items_allow_for_other_users():
-    assert "the items stay" in describe_rows(groups_of(items_result()))
-    assert "the items stay" not in describe_rows(groups_of(planted_result()))
+    of_items, of_users = groups_of(items_result()), groups_of(planted_result())
+    assert "the items stay" in describe_rows(of_items, audit_dots(of_items)[0])
+    assert "or as random: like random sets of items</span>" in page_of(items_result())
+    (plot, _), page = audit_dots(of_users), page_of(planted_result())
+    n_shown = sum(not row.is_folded for row in plot.rows)
+    assert describe_rows(of_users, plot).endswith(f"{n_shown} of {len(plot.rows)} groups at first.")
+    assert "the items stay" not in page and "as random" not in page
 
 
 @pytest.mark.parametrize("size", [1e-9, 0.3, 7.0, 4e8])

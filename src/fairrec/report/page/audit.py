@@ -24,7 +24,6 @@ from fairrec.report.findings import (
     users_known,
 )
 from fairrec.report.metric_words import (
-    describe_ruled_out,
     end_words,
     harm_word,
     is_sampled,
@@ -132,7 +131,7 @@ def _dots(groups: PageGroups) -> Section | None:
         "dots",
         f"Groups beside {compared_with(groups.summary)}",
         dots=plots,
-        notes=(describe_rows(groups),),
+        notes=(describe_rows(groups, plots[0]),),
         template="dots.html.j2",
         content={"unit": groups.summary.unit},
     )
@@ -315,7 +314,12 @@ def _ruled_out(groups: PageGroups) -> Section | None:
             ),
         )
         figure = ruled_out_curve(groups, name, steps)
-        charts.append(Chart(plain(name), figure, describe_ruled_out(result, summary), table))
+        first, last = (
+            f"{rounded_up(step.harm)} for {scored(summary).count(step.support)} or more"
+            for step in (steps[0], steps[-1])
+        )
+        description = f"From {first} to {last}." if len(steps) > 1 else f"{first}."
+        charts.append(Chart(plain(name), figure, description, table))
     if not charts:
         return None
     return Section(
@@ -463,6 +467,7 @@ def _table(groups: PageGroups, group_file: str) -> Section:
         },
         data={
             "table": {
+                "n_all": n_all,
                 "names": [
                     *(summary.unit.many, "value", difference_name(summary)),
                     *(f"{interval}, low", f"{interval}, high", "p adjusted"),

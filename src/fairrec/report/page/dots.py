@@ -82,10 +82,11 @@ class DotPlot:
 
     @property
     def ends(self) -> tuple[float, float]:
-        """The ends of the scale: all dots and intervals, 0, and a little padding."""
+        """The ends of the scale: dots and intervals that are not folded, 0, a little padding."""
         known = [
             end
             for row in self.rows
+            if not row.is_folded
             for end in (row.value, row.low, row.high)
             if end is not None and math.isfinite(end)
         ]
@@ -105,7 +106,7 @@ class DotPlot:
         return self.limit is not None and low < self.limit < high
 
     def place(self, value: float | None, otherwise: float = 0.0) -> float:
-        """Where a value lies on the scale, in percent of its width.
+        """Where a value lies on the scale, in percent of its width; the page clips what is beyond.
 
         Parameters
         ----------
@@ -114,7 +115,7 @@ class DotPlot:
         if value is None:
             return otherwise
         low, high = self.ends
-        return round(100 * min(1.0, max(0.0, (value - low) / (high - low))), 2)
+        return round(100 * min(2.0, max(-1.0, (value - low) / (high - low))), 2)
 
 
 def ticks(low: float, high: float) -> tuple[float, ...]:
@@ -195,13 +196,15 @@ def _plot(metric: str, is_folded: dict[Key, bool], groups: PageGroups) -> DotPlo
     )
 
 
-def describe_rows(groups: PageGroups) -> str:
-    """What the rows of the plots are."""
+def describe_rows(groups: PageGroups, plot: DotPlot) -> str:
+    """What the rows of a plot are."""
     unit = groups.summary.unit
     n_deeper = sum(len(one.group) > 1 for one in groups.found)
     text = "Each value of one attribute"
     if n_deeper:
         text += ", then intersections that differ significantly, worst first"
+    if n_folded := sum(row.is_folded for row in plot.rows):
+        text += f"; {len(plot.rows) - n_folded:,} of {len(plot.rows):,} groups at first"
     if unit.is_users:
         return f"{text}."
     return f"{text}. Intervals allow for another sample of users; the {unit.many} stay as they are."

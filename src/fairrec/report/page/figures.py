@@ -141,7 +141,7 @@ def ruled_out_curve(
         # what is ruled out for few users may be a thousand times what is for many
         "y": channel(
             "harm:Q",
-            title=f"{harm_word(result)} not ruled out (sqrt)",
+            title=f"{harm_word(result)} (square-root scale)",
             scale={"type": "sqrt", "domain": [0, top], "nice": False},
             axis={"tickCount": 5},
         ),

@@ -206,7 +206,7 @@
       body.replaceChildren(...shown.map((one) => one.row));
       $("more").hidden = kept.length <= most;
       $("more").textContent = `Show ${Math.min(STEP * 4, kept.length - most).toLocaleString("en")} more`;
-      $("count").textContent = `${kept.length.toLocaleString("en")} of ${rows.length.toLocaleString("en")} rows` +
+      $("count").textContent = `${kept.length.toLocaleString("en")} of ${payload.table.n_all.toLocaleString("en")} rows` +
         (kept.length > most ? `, the first ${most.toLocaleString("en")} shown` : "");
       all("tr", body).forEach((row) => row.classList.toggle("chosen-row", +row.dataset.g === chosen));
     };
