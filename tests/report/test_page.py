@@ -154,9 +154,16 @@ def test_a_page_shows_every_part_of_a_section_and_escapes_it():
     page = write_page("trend", Answer("open", BAD, about=(BAD,)), [section], title=BAD)
     assert Tags(page).text.count(BAD) == 13
     assert "img" not in Tags(page).tags
-    # nothing to draw needs no script
-    assert "script" not in Tags(page).tags
-    assert "script-src &#39;none&#39;" in page
+    # nothing to draw needs no library
+    assert "vegaEmbed=" not in page and 'data-do="print"' in page
+
+
+def test_guides_are_links_to_the_site():
+    steps = (f"{BAD} (docs/how-to/inconclusive.md)", "see docs/metrics.md")
+    page = write_page("audit", Answer("open", "", next_steps=steps), [charts()], title="")
+    assert 'inconclusive.html">inconclusive</a>)' in page
+    assert 'href="https://fairrec.github.io/fairrec/metrics.html">metrics</a>' in page
+    assert "img" not in Tags(page).tags
 
 
 def unpacked(columns: dict[str, Any], texts: list[str]) -> Rows:

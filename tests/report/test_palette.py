@@ -42,6 +42,13 @@ def theme(is_dark: bool) -> dict[str, str]:
     return found
 
 
+def test_every_variable_is_used_and_every_selector_is_valid():
+    css = page_css()
+    names = {*re.findall(r"(--[\w-]+):", css)}
+    assert names == {*re.findall(r"var\((--[\w-]+)\)", css)} | {"--font", "--group"}
+    assert not re.search(r":is\.", css)
+
+
 def test_contrast_is_that_of_the_guideline():
     assert contrast("#000000", "#ffffff") == pytest.approx(21)
     assert contrast("#777777", "#ffffff") == pytest.approx(4.48, abs=0.005)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -24,11 +25,13 @@ from fairrec.report.words import TableView, isolated, number
 
 if TYPE_CHECKING:
     from jinja2 import Environment, Template
+    from markupsafe import Markup
 
 CARD_ROWS, CARD_NOTES = 30, 3
 STYLES = ("base.css", "first_screen.css", "charts.css", "tables.css", "media.css")
 SCRIPTS = ("vega.js", "page.js")
 """Vega, Vega-Lite and Vega-Embed as one script, made by `.ci/make_vega.py`; what uses them."""
+_GUIDE = re.compile(r"\bdocs/((?:[a-z-]+/)?[a-z-]+)\.md\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +52,6 @@ class Section:
     ----------
     sentences, dots, tables, charts, notes : what it shows, in this order
     warnings : sentences that are marked
-    is_folded : whether tables are shown on demand
     command : what to type to get the same result
     template : of a section that needs its own, with what it lays out in `content`
     data : what the script of the page needs besides charts
@@ -63,7 +65,6 @@ class Section:
     tables: Sequence[TableView] = ()
     charts: Sequence[Chart] = ()
     notes: Sequence[str] = ()
-    is_folded: bool = False
     command: str = ""
     template: str = "section.html.j2"
     content: Mapping[str, Any] = field(default_factory=dict)
@@ -90,8 +91,8 @@ def write_page(
     from markupsafe import Markup
 
     shown = [*([first] if first else []), *sections]
-    has_script = any(section.charts or section.data for section in shown)
-    scripts = [own_file(name) for name in SCRIPTS] if has_script else []
+    has_charts = any(section.charts for section in shown)
+    scripts = [*map(own_file, SCRIPTS if has_charts else SCRIPTS[1:])]
     return page_template("page.html.j2").render(
         kind=kind,
         title=title,
@@ -99,6 +100,7 @@ def write_page(
         answer=answer,
         first=first,
         sections=sections,
+        has_charts=has_charts,
         policy=policy(*scripts),
         css=Markup(page_css()),
         scripts=[Markup(script) for script in scripts],
@@ -162,7 +164,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         loader=FunctionLoader(own_file),
     )
-    environment.filters["number"] = number
+    environment.filters |= {"number": number, "linked": _linked}
     return environment
 
 
@@ -171,6 +173,17 @@ def _isolate(value: object) -> object:
     if not isinstance(value, str) or value.isascii() or hasattr(value, "__html__"):
         return value
     return isolated(value)
+
+
+def _linked(text: str) -> Markup:
+    """A sentence whose guides, files of the documentation, are links to the site."""
+    from markupsafe import Markup, escape
+
+    def link(guide: re.Match[str]) -> str:
+        name = guide[1].rpartition("/")[2].replace("-", " ")
+        return f'<a href="https://fairrec.github.io/fairrec/{guide[1]}.html">{name}</a>'
+
+    return Markup(_GUIDE.sub(link, str(escape(_isolate(text)))))
 
 
 def card_html(answer: Answer) -> str:
