@@ -124,6 +124,9 @@ def test_nothing_is_wider_than_the_screen(opened: Opened, viewport: dict[str, in
     )
     assert wide == []
     assert opened.page.evaluate("document.documentElement.scrollWidth") == viewport["width"]
+    # tables in cards stack, so that their verdicts are seen without scrolling
+    cells = opened.page.locator(".finding td:last-child")
+    assert all(cell.bounding_box()["x"] < viewport["width"] - 60 for cell in cells.all())
 
 
 MOST_BYTES = 3_500_000
@@ -223,6 +226,8 @@ def test_of_very_many_groups_some_are_shown_and_all_are_linked(browser: Any, tmp
     opened.draw_everything()
     note = opened.page.locator("#table .note").inner_text()
     assert re.search(r"[\d,]+ rows are left out", note)
+    n_all = sum(f.height for f in (result.groups("mrr"), result.groups("hit@1")))
+    assert f" of {n_all:,} rows" in opened.page.locator("#count").inner_text()
     link = opened.page.locator("#table .note a").get_attribute("href")
     assert (tmp_path / link).exists()
     assert "At most 1,000 groups are drawn" in opened.page.locator("#groups-0-words").inner_text()
