@@ -88,7 +88,10 @@ def test_a_verdict_has_the_outcome_that_matters_most_and_each_metric():
     assert [*verdict.metrics] == [*result.metrics]
     first, second, _ = repr(verdict).split("\n")
     assert first == "worse beyond tolerance"
-    assert "mrr@2: worse beyond tolerance (groups worse beyond tolerance: 1, worse: 0" in second
+    assert second == (
+        "  mrr@2: worse beyond tolerance (groups: 1 worse beyond tolerance, 1 within tolerance; "
+        "1 of these better)"
+    )
 
 
 def test_show_displays_the_page_in_a_notebook(monkeypatch: pytest.MonkeyPatch):

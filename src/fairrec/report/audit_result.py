@@ -88,13 +88,18 @@ class AuditVerdict:
 
     def __repr__(self) -> str:
         """The outcome, and a line for each metric."""
-        lines = [
-            f"  {plain(name)}: {one.outcome} (groups worse beyond tolerance: "
-            f"{one.n_worse_beyond_tolerance:,}, worse: {one.n_worse:,}, within tolerance: "
-            f"{one.n_within_tolerance:,}, inconclusive: {one.n_inconclusive:,}; of these better: "
-            f"{one.n_better:,})"
-            for name, one in self.metrics.items()
-        ]
+        lines = []
+        for name, one in self.metrics.items():
+            worse = "different" if one.outcome.startswith("differs") else "worse"
+            counts = {
+                f"{worse} beyond tolerance": one.n_worse_beyond_tolerance,
+                worse: one.n_worse,
+                "within tolerance": one.n_within_tolerance,
+                "inconclusive": one.n_inconclusive,
+            }
+            shown = ", ".join(f"{n:,} {what}" for what, n in counts.items() if n) or "no group"
+            better = f"; {one.n_better:,} of these better" if one.n_better else ""
+            lines.append(f"  {plain(name)}: {one.outcome} (groups: {shown}{better})")
         return "\n".join([self.outcome or "not tested", *lines])
 
 
@@ -168,9 +173,9 @@ class AuditResult:
         -------
         a frame of pandas where the tables came as such, else of Polars: the attributes, with values
         as in the table of users and bins as ordered labels; users; value; difference from all other
-        users and its simultaneous interval, `low` and `high`; harm, positive where the group is
-        worse off, null where no end of the metric is better; verdict. Groups with fewer users than
-        an audit looks at have no row
+        users; `low` and `high`, the simultaneous interval of that difference (`groups` has that
+        of the value); harm, positive where the group is worse off, null where no end of the metric
+        is better; verdict. Groups with fewer users than an audit looks at have no row
         """
         names = self._names(metric)
         return self._handed_out(by_group(self.summary, self.group_table, attributes, names), metric)
@@ -261,6 +266,8 @@ class AuditResult:
 
     def groups(self, metric: str | None = None) -> Any:
         """One row per group, lowest adjusted p-value first, in a frame as of `findings`.
+
+        `value_low` and `value_high` are the interval of the group's own value.
 
         Parameters
         ----------
