@@ -47,6 +47,17 @@ def test_an_old_file_stays_until_the_new_one_is_whole(tmp_path: Path):
     assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
 
 
+def test_a_folder_under_a_name_of_ours_is_refused_before_anything_is_replaced(tmp_path: Path):
+    (tmp_path / "b").mkdir()
+    (tmp_path / "a").write_text("old")
+    with (
+        pytest.raises(OutputError, match="b is a folder there"),
+        atomic_folder(tmp_path, ("b", "a")) as part,
+    ):
+        (part / "a").write_text("new")
+    assert (tmp_path / "a").read_text() == "old"
+
+
 def test_a_device_is_written_to():
     write_text(Path(os.devnull), "x")
     with pytest.raises(OutputError, match=r"/dev/full: cannot be written \(No space left"):

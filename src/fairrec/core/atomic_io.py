@@ -78,6 +78,9 @@ def _lock(folder: Path) -> Iterator[None]:
 
 def _replace(part: Path, folder: Path, owned: Sequence[str]) -> None:
     names, last = {path.name for path in part.iterdir()}, owned[-1]
+    for name in {*names, *owned}:
+        if (folder / name).is_dir():
+            raise IsADirectoryError(f"{name} is a folder there")
     for name in names:
         _finish(part / name, folder / name)
     (folder / last).unlink(missing_ok=True)
