@@ -70,7 +70,17 @@ def test_what_was_read_is_never_replaced(tmp_path: Path):
     with pytest.raises(OutputError, match=r"groups\.parquet there is read for an audit"):
         result.save(tmp_path, force=True)
     assert files_in(tmp_path) == before
+    (tmp_path / "linked").mkdir()
+    (tmp_path / "linked" / "run.json").hardlink_to(paths[1])
+    with pytest.raises(OutputError, match=r"run\.json there is read for an audit"):
+        result.save(tmp_path / "linked", force=True)
     result.save(tmp_path / "out")
+
+
+def test_a_link_to_nothing_is_not_replaced_without_insisting(tmp_path: Path):
+    (tmp_path / "result.json").symlink_to(tmp_path / "nowhere")
+    with pytest.raises(OutputError, match=r"result\.json there is of no result"):
+        RESULT.save(tmp_path, report=False)
 
 
 HOSTILE = "client <script>alert(1)</script>; 'acme' é"

@@ -133,15 +133,16 @@ def names_to_replace(
             f"another folder, {insist}"
         )
     older = held.files if held else ()
-    foreign = [name for name in kind.files if name not in older and (folder / name).exists()]
+    foreign = [name for name in kind.files if name not in older and os.path.lexists(folder / name)]
     if foreign and not force and not is_interrupted(folder):
         raise OutputError(
             f"{where}: {listed(foreign)} there is of no result of FairRec and would be "
             f"overwritten. Choose another folder, {insist}"
         )
     names = (*sorted({*older} - {*kind.files}), *kind.files)
-    read = {file.resolve() for path in inputs for file in list_files(Path(path))}
-    if name := next((name for name in names if (folder / name).resolve() in read), None):
+    there = [name for name in names if (folder / name).exists()]
+    read = [file for path in inputs for file in list_files(Path(path)) if file.exists()]
+    if name := next((one for one in there for file in read if file.samefile(folder / one)), None):
         raise OutputError(
             f"{where}: {name} there is read for {kind.called}, which would replace it. Choose "
             "another folder."
