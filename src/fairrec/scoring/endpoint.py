@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import ipaddress
 import json
 import math
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qsl, quote, urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from fairrec.core.arrays import AnyArray
 from fairrec.core.errors import InputError, ScoringError, plain
@@ -30,6 +31,7 @@ _DIGEST_ROUNDS = 200_000
 """A guess at a secret in a query is to cost some time."""
 _SHORTEST_SECRET = 4
 """Shorter values of a query, such as `v=2`, are no secrets, and occur in any text."""
+_SHORTEST_BASE64 = 6
 
 
 @documented(EndpointOptions)
@@ -229,26 +231,21 @@ def read_token(variable: str | None, address: Address) -> str:
 class Secrets:
     """A token and a query, kept out of texts that come back from a server.
 
-    They are redacted as they are, percent-encoded and as JSON escapes them.
+    They are redacted as they are, as JSON escapes them, percent-encoded and within base64.
 
     Examples
     --------
     >>> secrets = Secrets("key=abcd", "t0ken/8dd1")
-    >>> secrets.redact("Bearer t0ken/8dd1 for ?key=abcd, t0ken%2F8dd1")
-    'Bearer *** for ?***, ***'
+    >>> secrets.redact("Bearer t0ken/8dd1 for ?key=abcd, %740ken%2F8dd1, dDBrZW4vOGRkMQ==")
+    'Bearer *** for ?***, ***, ***Q=='
     """
 
     def __init__(self, query: str = "", token: str = "") -> None:
         values = [value for _, value in parse_qsl(query) if len(value) >= _SHORTEST_SECRET]
-        secrets = {query, token, *values} - {""}
-        forms = {
-            form
-            for secret in secrets
-            for form in (secret, quote(secret, safe=""), json.dumps(secret)[1:-1])
-        }
         # the longest first, or a part of it would be left
-        patterns = map(re.escape, sorted(forms, key=len, reverse=True))
-        self._forms = re.compile("|".join(patterns), re.IGNORECASE) if forms else None
+        secrets = sorted({query, token, *values} - {""}, key=len, reverse=True)
+        patterns = [pattern for secret in secrets for pattern in _patterns(secret)]
+        self._forms = re.compile("|".join(patterns), re.IGNORECASE) if patterns else None
 
     def redact(self, text: Any) -> Any:
         """Text, or JSON with text in it, without them; numbers stay as they are."""
@@ -261,3 +258,19 @@ class Secrets:
         if isinstance(text, dict):
             return {self.redact(name): self.redact(one) for name, one in text.items()}
         return text
+
+
+def _patterns(secret: str) -> Iterator[str]:
+    """The forms of a secret as regular expressions; of each letter a form of its own."""
+    letters = (
+        (one, json.dumps(one)[1:-1], "".join(f"%{byte:02x}" for byte in one.encode()))
+        for one in secret
+    )
+    yield "".join(f"(?:{'|'.join(map(re.escape, forms))})" for forms in letters)
+    raw = secret.encode()
+    for n_before in range(3):
+        # what stands before it shifts its letters, and shares the first and the last one
+        text = base64.b64encode(bytes(n_before) + raw).decode()
+        inner = text[-(-8 * n_before // 6) : 8 * (n_before + len(raw)) // 6]
+        if len(inner) >= _SHORTEST_BASE64:
+            yield inner.replace("+", "[+-]").replace("/", "[/_]")

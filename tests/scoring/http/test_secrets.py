@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import logging
 import sys
 import traceback
@@ -155,3 +156,14 @@ def test_ordinary_words_are_shown_as_they_are():
     assert secrets.redact({"a": ["b", 0.5, None, {"c": 3}]}) == {"a": ["b", 0.5, None, {"c": 3}]}
     assert secrets.redact(["t0ken-8dd1", {"t0ken-8dd1": "x"}]) == ["***", {"***": "x"}]
     assert Secrets().redact("anything") == "anything"
+
+
+@pytest.mark.parametrize("before", ["", "u", "us", "user:"])
+def test_a_secret_is_hidden_in_base64_and_percent_encoded(before: str):
+    secrets = Secrets(token=TOKEN)
+    shown = secrets.redact(base64.urlsafe_b64encode((before + TOKEN).encode()).decode())
+    # its ends share a letter with what stands there
+    assert len(shown.replace("***", "")) <= len(base64.b64encode(before.encode())) + 4
+    every = "".join(f"%{ord(letter):02X}" for letter in TOKEN)
+    assert secrets.redact(before + every) == before + "***"
+    assert secrets.redact(before + every.lower()) == before + "***"
