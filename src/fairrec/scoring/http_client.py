@@ -310,6 +310,10 @@ class JsonClient:
         if not _JSON.fullmatch(kind.lower()):
             shown = plain(self._secrets.redact(kind)) or "of no type"
             raise ScoringError(f"the reply is {shown}, not application/json. Check the address")
+        encoding = response.headers.get("content-encoding", "identity").lower()
+        if encoding != "identity":
+            shown = plain(self._secrets.redact(encoding))
+            raise ScoringError(f"the reply is compressed ({shown}). Have the server leave that out")
         try:
             return self._secrets.redact(from_json(text))
         except ValueError as error:

@@ -7,6 +7,7 @@ Only the standard library is used, so that nothing of FairRec answers to itself.
 
 from __future__ import annotations
 
+import gzip
 import json
 import math
 import random
@@ -176,6 +177,12 @@ class Handler(BaseHTTPRequestHandler):
     def mode_always_truncated(self, n, draw, answer, columns) -> bool:
         if n > N_GOOD:
             self.send(json.dumps(answer).encode()[:-3])
+        return n > N_GOOD
+
+    def mode_compressed(self, n, draw, answer, columns) -> bool:
+        if n > N_GOOD:
+            more = {"Content-Encoding": "gzip"}
+            self.send(gzip.compress(json.dumps(answer).encode()), more=more)
         return n > N_GOOD
 
     def mode_redirect(self, n, draw, answer, columns) -> bool:

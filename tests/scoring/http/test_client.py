@@ -96,6 +96,7 @@ def test_faults_that_pass_change_nothing(
     [
         ("nan", f"returned nan for 1 of {ROWS_PER_CALL} pairs, of user 'u"),
         ("always-truncated", "given up after 3 attempts (3 x broken JSON)"),
+        ("compressed", "the reply is compressed (gzip)"),
         ("redirect", "it redirects to http://localhost:"),
         ("huge-unannounced", "the reply has more than 1,000,000 bytes"),
         ("busy-for-a-day", "it asks to wait 86,400 s"),
