@@ -243,3 +243,46 @@ def test_nothing_is_left_on_the_disk_after_an_error_in_the_analysis(in_parts, tm
     with pytest.raises(InputError, match="No group has 10,000 users"):
         fairrec.audit(**group_options(**in_parts, scratch=tmp_path / "scratch", min_support=10_000))
     assert [*(tmp_path / "scratch").iterdir()] == []
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({"score": pl.lit(0.5)}, "'score' is the same for all items of each user"),
+        ({"score": pl.int_range(pl.len()).over("user_id") + 1}, "'score' counts up in every"),
+        ({"label": pl.int_range(pl.len()) % 5 + 1}, "'label' runs from 1 to 5 and is never 0"),
+    ],
+    ids=["equal scores", "ranks", "ratings"],
+)
+def test_what_is_wrong_with_all_rows_is_refused_after_all_parts(in_parts, changed, told):
+    file, in_parts["metrics"] = in_parts["predictions"], "mrr@8"
+    whole = pl.read_parquet(file)
+    whole.with_columns(**changed).write_parquet(file)
+    with pytest.raises(InputError, match=told):
+        fairrec.audit(**group_options(**in_parts))
+    # the user of one part shows that not all are so
+    is_other = pl.col("user_id") != whole["user_id"][0]
+    mixed = {name: pl.when(is_other).then(one).otherwise(name) for name, one in changed.items()}
+    whole.with_columns(**mixed).write_parquet(file)
+    fairrec.audit(**group_options(**in_parts))
+
+
+def test_held_out_items_of_no_list_are_refused_after_all_parts(tmp_path, monkeypatch):
+    monkeypatch.setattr(count, "open_parts", partial(open_parts, n_rows=30))
+    monkeypatch.setattr(audit, "is_large", lambda *_: True)
+    users = pl.DataFrame({"user_id": range(60), "gender": ["F", "M"] * 30})
+    lists = users.select("user_id").join(
+        pl.DataFrame({"item_id": [1, 2], "score": [0.9, 0.1]}), how="cross"
+    )
+    test = users.select("user_id", item_id=pl.when(pl.col("user_id") == 7).then(1).otherwise(9))
+    given = {"by": "gender", "min_support": 2}
+    for name, table in {"users": users, "predictions": lists, "test": test}.items():
+        given[name] = tmp_path / f"{name}.parquet"
+        table.write_parquet(given[name])
+    options = group_options(**given, permutations=0)
+    fairrec.audit(**options)
+    with pytest.raises(InputError, match="no row meets"):
+        fairrec.audit(**options, tables=fairrec.Tables(relevant="item_id>9"))
+    test.with_columns(item_id=9).write_parquet(given["test"])
+    with pytest.raises(InputError, match="none of its items is ever recommended"):
+        fairrec.audit(**options)

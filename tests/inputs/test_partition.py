@@ -184,28 +184,6 @@ def test_scratch_files_are_gone_in_the_end_even_after_an_error(tmp_path: Path):
     assert not [*home.iterdir()]
 
 
-def changed(tmp_path: Path, paths: dict[str, Path], **columns: pl.Expr) -> dict[str, Any]:
-    at = tmp_path / "changed.parquet"
-    pl.read_parquet(paths["candidates"]).with_columns(**columns).write_parquet(at)
-    return {"predictions": at, "users": paths["users"]}
-
-
-def test_what_is_wrong_with_all_rows_is_refused_in_a_part_that_is_large_enough(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    paths = made(tmp_path, 17, "together")
-    place = pl.int_range(pl.len()).over("user_id") + 1
-    tables = changed(tmp_path, paths, score=place.cast(pl.Float64))
-    options = {"by": ["gender"], "metrics": ["auc"]}
-    with open_parts(**tables, **options, n_rows=40) as parts:
-        for part in parts:
-            read_inputs(**part.tables, **options)
-        monkeypatch.setattr("fairrec.inputs.tables.ENOUGH_ROWS", 20)
-        with pytest.raises(InputError, match="counts up in every user's list"):
-            for part in parts:
-                read_inputs(**part.tables, **options)
-
-
 def test_covariates_need_bins_of_their_own(tmp_path: Path):
     paths = made(tmp_path, 18, "together")
     tables = {"predictions": paths["candidates"], "users": paths["users"], "by": ["gender"]}

@@ -43,7 +43,7 @@ from fairrec.inputs.table_options import (
     TableOptions,
     Tables,
 )
-from fairrec.inputs.tables import Table
+from fairrec.inputs.tables import Doubts, Table
 from fairrec.metrics import METRICS, MetricAtK
 from fairrec.metrics.measured import Measured, measure_everyone
 from fairrec.metrics.reading import read_inputs
@@ -153,13 +153,20 @@ class CountedPart:
 
     counts: Counts
     notes: Notes
+    doubts: Doubts
 
     def __add__(self, other: CountedPart) -> CountedPart:
         """Both together: users are in one part each."""
         return CountedPart(
             merged([self.counts, other.counts], disjoint=True, is_one_table=True),
             added(self.notes, other.notes),
+            add_doubts(self.doubts, other.doubts),
         )
+
+
+def add_doubts(one: Doubts, other: Doubts) -> Doubts:
+    """Those of both: what a part has shown to be as expected is not in doubt."""
+    return {**other, **one, **{what: None for what in other if other[what] is None}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +208,9 @@ class CountPart:
             # a part that is worked on twice writes the same file
             with atomic_file(self.per_user / f"{int(number):08}.parquet") as file:
                 put_table(per_user_table(inputs, measured), file, compression_level=1)
-        return CountedPart(_with_notes(counts, part.name, ()), inputs.all_notes)
+        tables = inputs.tables.items()
+        doubts = {f"{name} {what}": why for name, t in tables for what, why in t.doubts.items()}
+        return CountedPart(_with_notes(counts, part.name, ()), inputs.all_notes, doubts)
 
     def read(self, part: Part) -> tuple[AuditInputs, tuple[MetricAtK, ...]]:
         """The tables of a part, and the metrics."""
@@ -253,6 +262,8 @@ def count_in_parts(
                 yield one
 
         found = fold(add, counted())
+        if refused := [why for why in found.doubts.values() if why is not None]:
+            raise InputError(refused[0])
         notes = (*in_words(found.notes), *parts.notes)
         return _with_notes(found.counts, "the counts", notes), parts
 

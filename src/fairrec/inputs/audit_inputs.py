@@ -262,6 +262,7 @@ def _lists_and_held_out(
     if len(held_out.items) and len(candidates.item_ids):
         known = find_positions(held_out.item_ids, candidates.item_ids)[held_out.items] >= 0
         test.expect(
+            "items",
             bool(known.any()),
             f"{test.where}: none of its items is ever recommended. Items there: "
             f"{listed(held_out.item_ids.head(3).to_list())}; recommended: "
@@ -368,6 +369,7 @@ def _numbers(values: pl.Series, column: str, table: Table) -> FloatArray:
     """Float64, NaN for no value."""
     numbers = table.numbers_with_gaps(values, column)
     table.expect(
+        column,
         numbers is not None,
         f"{table.where}: column '{plain(column)}' has no value at all. Leave it out: "
         f"{spell('metrics', Blank('COLUMNS'))}",

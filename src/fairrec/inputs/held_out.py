@@ -170,6 +170,7 @@ def _about_grades(gains: FloatArray, column: str, is_gain: bool, table: Table) -
             f"{spell('relevant', f'{column}>0')}"
         )
     table.expect(
+        "gains",
         high > 0,
         f"{table.where}: column '{plain(column)}' is 0 in every row, so nothing is relevant. "
         f"Fix it, or say which rows are relevant: {spell('relevant', f'{column}>=0')}",
@@ -191,6 +192,7 @@ def _about_relevance(is_met: FloatArray, relevant: Relevance, table: Table) -> l
         return []
     n_met = int(is_met.sum())
     table.expect(
+        "relevant",
         n_met > 0,
         f"{table.where}: no row meets {spell('relevant', str(relevant))}. Nothing would be "
         "relevant; choose another threshold.",
@@ -204,6 +206,7 @@ def _about_unknown_users(users: pl.Series, rows: CodeArray, table: Table, users_
     is_unknown = pl.Series(rows < 0)
     unknown = users.filter(is_unknown).unique(maintain_order=True)
     table.expect(
+        "users",
         not is_unknown.all(),
         f"{table.where}: none of its {len(unknown):,} users is in {users_where}, such as "
         f"{listed(unknown.head(3).to_list())}. Check that both tables use the same user ids.",
@@ -276,9 +279,12 @@ def refuse_joined(
     is_short = lengths.max(initial=0) <= k
     is_covering = 2 * int(lengths.sum()) > n_items * int(is_list.sum())
     has_lost_users = (n_relevant == 0)[is_list].sum() > _SHARE_WITHOUT * is_list.sum()
-    is_enough = not n_missed and n_relevant.sum() >= _ENOUGH
+    is_joined = not n_missed and is_short and has_lost_users and not is_covering
+    if is_joined and n_relevant.sum() < _ENOUGH:
+        return
     test.expect(
-        not (is_enough and is_short and has_lost_users and not is_covering),
+        "joined",
+        not is_joined,
         f"{test.where}: every held-out item is in its user's list. A table that was joined with "
         "the recommendations has lost all that they missed, and recall is 1 whatever they are "
         "worth: give the whole held-out table. If these are clicks on the lists as served, give "

@@ -97,6 +97,7 @@ def _refuse_constant(scores: FloatArray, column: str, offsets: IntArray, table: 
     starts = offsets[:-1][lengths > 0]
     is_varied = np.maximum.reduceat(scores, starts) > np.minimum.reduceat(scores, starts)
     table.expect(
+        "one score",
         bool(is_varied.any()),
         f"{table.where}: '{plain(column)}' is the same for all items of each user, so their order "
         "is not known. Give the score (higher is better) or the rank (1 is best) of each item.",
@@ -137,9 +138,12 @@ def _refuse_ranks(scores: FloatArray, column: str, offsets: IntArray, table: Tab
     is_rising = np.append(scores[1:] > scores[:-1], True)
     is_rising[offsets[1:] - 1] = True
     are_whole = ((scores >= 0) & (scores == np.floor(scores))).all()
-    is_enough = n_long > 1 and len(scores) >= _ENOUGH_ROWS
+    is_ranked = bool(is_rising.all() and are_whole)
+    if is_ranked and (n_long < 2 or len(scores) < _ENOUGH_ROWS):
+        return
     table.expect(
-        not (is_enough and is_rising.all() and are_whole),
+        "ranks",
+        not is_ranked,
         f"{table.where}: '{plain(column)}' counts up in every user's list, as a rank does. "
         f"Map it: {spell('columns', {'rank': column})} (1 is best), or "
         f"{spell('columns', {'score': column})} (higher is better)",

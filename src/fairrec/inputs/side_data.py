@@ -277,6 +277,7 @@ def read_popularity(
     undefined = np.full(len(user_ids), np.nan)
     history = np.divide(total * percent, n_interactions, out=undefined, where=n_interactions > 0)
     table.expect(
+        "users",
         bool((n_interactions > 0).any()),
         f"{table.where}: none of the audited users has a row there. "
         "Check that its user ids are those of the predictions.",

@@ -33,8 +33,8 @@ NUMBERS = ("score", "rank", "label", "rating", "gain")
 SMALLEST, LARGEST = 1e-60, 1e60
 """Numbers whose squares and cubes do not become 0 or infinity."""
 
-ENOUGH_ROWS = 10_000
-"""Rows of a part, whose users are chosen by a hash, that show how all rows are."""
+Doubts = dict[str, str | None]
+"""What is wrong if it is so in every part; None where a part shows that it is not."""
 
 _LIST = r"^\s*\[\s*(['\"\d-][^\[\]]*)?\]\s*$"
 """A list as Python writes it: '[1, 2, 3]'."""
@@ -56,7 +56,7 @@ class Table:
         self.name = name
         self.mapping = mapping or {}
         self.row_slice = source if isinstance(source, RowSlice) else None
-        self._n_rows = 0
+        self.doubts: Doubts = {}
         # looked up for each of thousands of attributes
         self._found: dict[str, str | None] = {}
         named = source.path if isinstance(source, RowSlice) else source
@@ -145,10 +145,11 @@ class Table:
         """Where a row stands, for messages; rows of a slice have no number."""
         return self.where if self.row_slice else f"{self.where}, row {row + 1}"
 
-    def expect(self, is_met: bool, otherwise: str) -> None:
-        """Refuse what is wrong with all rows; in a part, only if it has enough to tell."""
-        if not is_met and (self.row_slice is None or self._n_rows >= ENOUGH_ROWS):
+    def expect(self, what: str, is_met: bool, otherwise: str) -> None:
+        """Refuse what is wrong if it is so in all rows; of a part, note whether it is so there."""
+        if not is_met and self.row_slice is None:
             raise InputError(otherwise)
+        self.doubts[what] = None if is_met else otherwise
 
     def user_keys(self, ids: pl.Series) -> pl.Series:
         """User ids as they are compared; those of a slice as they are in the whole table."""
@@ -175,7 +176,6 @@ class Table:
                 for name, role in roles.items()
                 if name != "score" and role is not Role.NAME
             )
-        self._n_rows = table.height
         if table.height == 0 and self.row_slice is None:
             raise InputError(f"{self.where}: the table is empty. It needs at least one row.")
         for name in (*IDS, "categories", *NUMBERS):

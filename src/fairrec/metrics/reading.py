@@ -219,13 +219,15 @@ def _note_labels(inputs: AuditInputs, wanted: tuple[MetricAtK, ...]) -> Iterator
         return
     low, high = float(labels.min()), float(labels.max())
     column = plain(table.find("label") or "label")
-    table.expect(
-        not 0 < low < high,
-        f"{table.where}: '{column}' runs from {low:g} to {high:g} and is never 0, so every "
-        f"candidate would be relevant for {counting[0]}; these look like ratings. Give a "
-        f"threshold: {suggest_threshold(column, low, high)}. Or ask for ndcg alone, which weighs "
-        "by them.",
-    )
+    if low <= 0 or low < high:  # in a part, equal labels say nothing of the others
+        table.expect(
+            "labels",
+            low <= 0,
+            f"{table.where}: '{column}' runs from {low:g} to {high:g} and is never 0, so every "
+            f"candidate would be relevant for {counting[0]}; these look like ratings. Give a "
+            f"threshold: {suggest_threshold(column, low, high)}. Or ask for ndcg alone, which "
+            "weighs by them.",
+        )
     all_relevant = (
         f"{table.where}: every candidate is relevant, so no list can miss anything. If only the "
         "hits were kept, give the recommendations as they were, and the held-out interactions: "
