@@ -17,10 +17,10 @@ import numpy as np
 from fairrec.comparison.losses import ComparedGroups, cut_off, significance_levels
 from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.statistics.intervals import Interval, Side, difference_interval
+from fairrec.statistics.moments import UNBOUNDED
 from fairrec.statistics.paired import binomial_interval
 from fairrec.statistics.scores import KNOWN, Spread, student_scale
 
-UNBOUNDED = (-np.inf, np.inf)
 _ALIKE = 1e-6
 """What rounding may leave between numbers that are the same, as a share of their size."""
 

@@ -72,7 +72,6 @@ def trend_chart(
     line: TrendLine,
     releases: Sequence[TrendRelease],
     ends: tuple[float, float],
-    height: int = 190,
 ) -> Figure:
     """The harm of a group in each release with its interval.
 
@@ -129,7 +128,7 @@ def trend_chart(
     ]
     begun = [] if since is None else [{"release": names[since.since]}]
     data = {"points": rows, "since": begun, "zero": [{"zero": 0}]}
-    return Figure(layered(layers, height, data="points"), data)
+    return Figure(layered(layers, 190, data="points"), data)
 
 
 def axis_range(lines: Sequence[TrendLine]) -> tuple[float, float]:
