@@ -273,7 +273,6 @@ UNLABELLED = {
 @pytest.mark.parametrize(
     ("metric", "options", "message"),
     [
-        ("ndgc@5", {}, "No metric 'ndgc'. Did you mean 'ndcg'"),
         (
             "ndcg@5",
             {"strength": 1.1},
@@ -291,7 +290,6 @@ UNLABELLED = {
             {"items": None, "reranker": "mmr"},
             "'mmr' needs the items table. Give it as ite",
         ),
-        ("urd@5", {"items": None}, "Metric 'urd@5' needs the items table"),
         ("urp@5", {"groups": "worst:100%"}, "No user with a value of urp@5 is outside the chosen"),
         (
             "ndcg@5",
@@ -299,15 +297,12 @@ UNLABELLED = {
             r".findings. needs tests against chance. Give statistics=fairrec.Statistics\(perm",
         ),
         ("ndcg@5", {"min_support": 500}, "No intersection of all attributes has 500 users"),
-        ("ndcg@5", {"by": "gender,ago"}, "No attribute 'ago'. Did you mean 'age'"),
-        ("ndcg@5", {"users": WORLD.users.head(9)}, "not in the users table|has no row"),
         (
             "ndcg@5",
             {"users": WORLD.users.rename({"age": "verdict"}), "by": "gender,verdict"},
             "Attribute 'verdict' has the name of a column of the result. Rename that column",
         ),
         ("urd@5", UNLABELLED, "strength='auto' weighs the metric against NDCG, which"),
-        ("ndcg@5", {**UNLABELLED, "strength": 0.5}, "no column 'label'"),
     ],
 )
 def test_bad_options_are_refused(metric, options, message):

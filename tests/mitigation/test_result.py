@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import json
 
-import numpy as np
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
 from fairrec.core.errors import InputError, OutputError
-from fairrec.inputs.audit_inputs import AuditInputs
-from fairrec.metrics.reading import read_inputs
 from fairrec.mitigation.result import (
     load_mitigation,
     load_reranker,
-    predictions_table,
 )
 from fairrec.result.folder import load_saved
 from tests.mitigation.planted import mitigate, planted
@@ -72,32 +68,3 @@ def test_record_of_another_kind_or_damaged_is_refused(tmp_path, changes):
             load_reranker(path)
     with pytest.raises(InputError, match=r"cannot be read .*Give the reranker.json that"):
         load_reranker(tmp_path)
-
-
-# user b comes first in the table, a in the order of the ids
-ROWS = pl.DataFrame(
-    {
-        "user_id": ["b", "b", "a", "a", "a"],
-        "item_id": [7, 5, 5, 9, 7],
-        "score": [0.1, 0.2, 0.3, 0.4, 0.5],
-        "label": [1, 0, 0, 1, 0],
-    }
-)
-NEW = np.array([5.0, 4.0, 3.0, 2.0, 1.0])
-
-
-def inputs_of(rows: pl.DataFrame) -> AuditInputs:
-    users = pl.DataFrame({"user_id": ["a", "b"], "gender": ["F", "M"]})
-    history = pl.DataFrame({"user_id": ["a"], "item_id": [5]})
-    inputs, _ = read_inputs(rows, users=users, by="gender", history=history, metrics="urp@1")
-    return inputs
-
-
-@pytest.mark.parametrize("rows", [ROWS, ROWS.drop("label")], ids=["labels", "no labels"])
-def test_rows_come_out_as_they_came_with_the_new_scores(rows):
-    wants = ("user_id", "item_id", "label") if "label" in rows.columns else ("user_id", "item_id")
-    table = predictions_table(inputs_of(rows), NEW)
-    assert {*table.columns} == {*wants, "score"}
-    for name in wants:
-        assert table[name].to_list() == rows[name].to_list()
-    assert table["score"].to_list() == NEW.tolist()
