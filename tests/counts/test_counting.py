@@ -63,14 +63,6 @@ def test_users_are_counted_by_attributes_and_value(metric):
         assert found[key] == pytest.approx(numbers)
 
 
-def test_users_without_predictions_are_counted_as_missing():
-    counts = counts_of(tables())
-    (name,) = [one for one in counts.info.missing if one.startswith("no list")]
-    rows = counts.rows.filter(family=name)
-    assert (rows["users"].sum(), rows["missing"].sum()) == (600, 20)
-    assert rows["level"].unique().sort().to_list() == ["0", "1"]
-
-
 SOME = pl.DataFrame(
     {
         "family": ["hit", "hit"],
@@ -151,27 +143,6 @@ def test_families_of_other_users_are_refused():
     )
     with pytest.raises(InputError, match="2 users of gender=F for 'hit@5' and 3 for 'mrr@5'"):
         counted_users(counts)
-
-
-def test_values_have_their_own_order_and_kind():
-    counts = counts_of(tables())
-    gender, age, country = counted_users(counts).attributes
-    assert gender.values == ("F", "M")
-    assert age.values == ("0-19", "20-39", "40-59", "60-79")
-    assert country.values == ("a", "b", "c", "(missing)")
-    assert country.n_missing > 0
-    assert "is missing for" in country.warnings[0]
-    numbers = made(
-        {
-            "family": ["hit@5"] * 3,
-            "code": [10, 9, None],
-            "level": ["1"] * 3,
-            "users": [1, 1, 1],
-            "hit@5": [1.0] * 3,
-            "hit@5^2": [1.0] * 3,
-        }
-    )
-    assert counted_users(numbers).attributes[0].values == (9, 10, "(missing)")
 
 
 def test_users_of_one_value_have_it_to_the_last_digit():
