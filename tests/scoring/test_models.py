@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from datetime import date, timedelta
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -234,28 +232,7 @@ def test_the_output_is_the_only_one_the_one_named_score_or_the_one_asked_for():
         choose_output(["a", "b"], "c", "It")
 
 
-def offers(*loads: Callable[[Path], Any]) -> Callable[..., list[Any]]:
-    """Entry points whose objects load so."""
-
-    def entry_points(group: str) -> list[Any]:
-        assert group == "fairrec.runs"
-        return [
-            SimpleNamespace(load=lambda load=load: SimpleNamespace(load=load)) for load in loads
-        ]
-
-    return entry_points
-
-
-def refuse(folder: Path) -> Any:
-    raise InputError(f"{folder}: is no run of mine.")
-
-
-def test_the_first_package_that_takes_a_folder_loads_it(monkeypatch):
-    monkeypatch.setattr(model, "entry_points", offers(refuse, lambda folder: ("run in", folder)))
-    assert model.load_run(Path("a")) == ("run in", Path("a"))
-    monkeypatch.setattr(model, "entry_points", offers(refuse))
-    with pytest.raises(InputError, match="a: is no run of mine"):
-        model.load_run(Path("a"))
-    monkeypatch.setattr(model, "entry_points", offers())
+def test_without_a_package_that_loads_runs_it_is_said_what_to_install(monkeypatch):
+    monkeypatch.setattr(model, "entry_points", lambda group: [])
     with pytest.raises(InputError, match=r"pip install 'fairrec\[paper\]'"):
         model.load_run(Path("a"))

@@ -152,17 +152,6 @@ def test_oip_metadata_of_another_form_is_an_error_in_words(page):
         wire("oip", "/v2/models/m").open(Said(v2_models_m=page))
 
 
-def test_oip_asks_for_the_output_that_was_named():
-    one = wire("oip", "/v2/models/m", output="second")
-    said = {"name": "m", "outputs": [tensor("first", "FP32", -1), tensor("second", "FP32", -1)]}
-    one.open(Said(v2_models_m=said))
-    inputs = {one.name: one.values for one in one.bind(COLUMNS)}
-    assert one.body(inputs)["outputs"] == [{"name": "second"}]
-    other = wire("oip", "/v2/models/m", output="third")
-    with pytest.raises(ScoringError, match="third"):
-        other.open(Said(v2_models_m=said))
-
-
 def test_tensorflow_serving_is_asked_in_columns_by_its_signature():
     one = wire("tfserving", "/v1/models/m/versions/2:predict")
     assert one.url == "http://host/v1/models/m/versions/2:predict"
