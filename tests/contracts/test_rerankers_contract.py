@@ -136,17 +136,6 @@ def arrays_in(world: RerankWorld) -> dict[str, np.ndarray]:
     return found
 
 
-@every_reranker
-def test_re_ranked_lists_differ_where_there_is_something_to_change(name):
-    world = RerankWorld(random_world(np.random.default_rng(6), n_users=80, has_ties=False))
-    order = world.order(name, 1.0)
-    n_changed = sum(
-        world.part(order, one) != world.part(world.lists.by_score, one)
-        for one in range(world.lists.n_lists)
-    )
-    assert n_changed > 10
-
-
 @pytest.mark.parametrize("name", ["popularity_calibrated", "swap", "second_opinion"])
 def test_user_without_history_keeps_the_models_order(name):
     world = RerankWorld(SITUATIONS["random without ties"])
