@@ -105,22 +105,6 @@ def test_look_around_takes_steps_to_something_better_at_once_and_leaves_the_bina
     ]
 
 
-def test_look_around_stays_away_from_what_was_seen():
-    space = product_space((3, 3))
-    evidence = evidence_of(space, np.arange(9.0))
-    searcher = fairas(evidence)
-    searcher._seen.update({(0, 1), (2, 1)})
-    looking = searcher._look_around(1.0, (1, 1), 100.0)
-    asked, answer = [], None
-    while True:
-        try:
-            asked.append(tuple(space.lattice.codes[looking.send(answer)].tolist()))
-            answer = 0.0
-        except StopIteration:
-            break
-    assert asked == [(1, 2), (1, 0)]
-
-
 def test_each_end_has_its_samples_in_each_round_and_rounds_are_counted():
     space = product_space((3, 40, 40))
     evidence = evidence_of(space, np.random.default_rng(1).normal(size=space.n_users))
