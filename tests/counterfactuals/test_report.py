@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import polars as pl
 import pytest
 
 from fairrec.counterfactuals.words import (
@@ -162,18 +161,3 @@ def test_what_cannot_be_is_said_in_a_line(here: Path, words, says):
     ran = run_here("counterfactual", *words)
     assert (ran.code, ran.stdout) == (2, "") and says in ran.stderr
     assert ran.stderr.count("\n") < 6
-
-
-def test_lists_of_another_run_are_compared_by_an_audit(here: Path):
-    lists = people().candidates
-    falling = pl.col("item_id").list.eval(-pl.element())
-    lists.with_columns(score=falling).write_parquet("own.parquet")
-    lists.select("user_id", pl.col("item_id").list.reverse()).write_parquet("other.parquet")
-    ran = run_here(
-        *("audit", "own.parquet", "--users", "users.parquet", "--by", "gender"),
-        *("--against-lists", "other.parquet", "--metrics", "changed@6,rbo@5"),
-        *("--permutations", "9", "--format", "json"),
-    )
-    assert ran.code == 0, ran.stderr
-    means = {name: one["mean"] for name, one in json.loads(ran.stdout)["metrics"].items()}
-    assert means == {"changed@6": 1.0, "rbo@5": 0.0}
