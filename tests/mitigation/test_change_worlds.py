@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from benchmarks.statistics import changes
 from benchmarks.statistics.studies import STUDIES
 
 from tests.worlds import over_worlds
@@ -29,10 +28,3 @@ def test_a_claim_about_changes_holds_over_many_worlds(world, n_worlds):
     (study,) = (study for study in STUDIES if study.world == world)
     rates = study.rates(n_worlds)
     assert [f"{rate.claim.what}: {rate}" for rate in rates if rate.is_met is not True] == []
-
-
-def test_changes_of_every_shape_have_mean_zero_and_spread_one():
-    for name, shape in changes.SHAPES.items():
-        drawn = shape(changes.np.random.default_rng(0), 1_000_000)
-        assert abs(drawn.mean()) < 0.01, name
-        assert drawn.std() == pytest.approx(1, abs=0.03), name
