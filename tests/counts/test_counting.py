@@ -242,20 +242,6 @@ def test_the_attribute_with_most_values_is_given_up_first():
     assert (merged["gender"] != OTHER).any()
 
 
-def test_what_is_not_named_is_added_up_over():
-    counts = counts_of(tables())
-    some = select_counts(counts, ["gender"], [], None)
-    assert some.keys == ["gender"]
-    assert some.info.by == ("gender",)
-    assert some.rows["users"].sum() == counts.rows["users"].sum()
-    assert some.rows.height < counts.rows.height
-    both = select_counts(counts, ["age:20", "gender"], [], ["auc"])
-    assert both.info.by == ("age:20", "gender")
-    assert [*both.info.metrics] == ["auc"]
-    assert "mrr@8" not in both.rows.columns
-    assert all(one.metrics == ("auc",) for one in both.info.missing.values())
-
-
 def test_an_attribute_may_become_a_covariate():
     some = select_counts(counts_of(tables()), ["gender"], ["age"], None)
     assert [*some.info.covariates] == ["age"]
