@@ -7,10 +7,9 @@ import polars as pl
 import pytest
 
 import fairrec
-from fairrec.metrics import METRICS
 from fairrec.report.audit_result import AuditResult
 from fairrec.report.verdict import build_status
-from tests.builders import audit, one_each
+from tests.builders import one_each
 from tests.grouped_options import group_options
 
 N_USERS = 200
@@ -114,22 +113,6 @@ def test_as_many_as_are_let_pass_are_conclusive_and_one_more_is_not(
     assert found.undefined_share == n_missing / N_USERS
     assert found.is_conclusive == is_conclusive
     assert result.summary.max_undefined == max_undefined
-
-
-def test_metrics_undefined_for_the_same_users_are_told_together():
-    @fairrec.metric("odd_ones", needs=())
-    def odd_ones(lists):
-        """Undefined for the first user."""
-        return np.where(np.arange(lists.n_users) == 0, np.nan, np.arange(lists.n_users))
-
-    try:
-        predictions = labelled(np.arange(8) >= 2)
-        users = pl.DataFrame({"user_id": range(8), "group": [*"xy"] * 4})
-        result = audit(predictions, users, "group", metrics="mrr,odd_ones,hit")
-    finally:
-        METRICS.remove("odd_ones")
-    told = [(one.kind, one.metrics, one.n_missing) for one in result.summary.missing]
-    assert told == [("no relevant item", ("mrr@5", "hit@5"), 2), ("undefined", ("odd_ones",), 1)]
 
 
 def kinds_of(result: AuditResult) -> dict[str, bool]:

@@ -13,7 +13,6 @@ from fairrec.statistics.power import (
     certified_harm,
     detectable_harm,
     expected_cut_offs,
-    growth_needed,
 )
 from fairrec.statistics.scores import Everyone
 
@@ -104,19 +103,3 @@ def test_without_bounds_the_harm_ruled_out_is_a_sum_of_two_quantiles(higher_is_b
             everyone(), 0, np.array([1000.0]), cut_offs, higher_is_better, probability
         )
         assert harm == pytest.approx((3 + norm.ppf(probability)) * error, rel=0.01)
-
-
-def test_more_users_are_needed_by_the_square_of_what_is_to_be_ruled_out():
-    n = np.array([400.0, 1600.0])
-    of_metrics = growth_needed(
-        *(everyone(n_metrics=3), n, singles(n), np.arange(2)),
-        *([0.1, 0.05, 1e-6], [True, False, None], ALPHA),
-    )
-    assert of_metrics[1] == pytest.approx(4 * of_metrics[0], rel=0.15)
-    assert np.isnan(of_metrics[2]).all()
-    # the one that was found is enough, and one step fewer users are not
-    for times, is_enough in ((of_metrics[0, 0], True), (of_metrics[0, 0] / 1.03, False)):
-        grown = everyone(n_metrics=3, n=2000 * times)
-        cut_offs = expected_cut_offs(grown, n * times, singles(n), ALPHA)
-        harm = certified_harm(grown, 0, n[:1] * times, cut_offs[:, :1], True, 0.8)
-        assert (harm[0] < 0.1) == is_enough

@@ -224,13 +224,6 @@ def interval(one: Means, other: Means) -> tuple[np.ndarray, np.ndarray]:
     return ratio_limits(one.mean, one.limits(TAIL), other.mean, other.limits(TAIL))
 
 
-@pytest.mark.parametrize(("hits", "n"), [(0, 30), (3, 40), (40, 40), (250, 1000)])
-def test_the_interval_of_a_rate_is_wilsons(hits, n):
-    low, high = rates([hits], n).limits(TAIL)
-    expected = binomtest(hits, n).proportion_ci(method="wilson")
-    assert (low[0], high[0]) == approx((expected.low, expected.high))
-
-
 def test_the_interval_of_a_ratio_is_that_of_donner_and_zou():
     one, other = rates([12], 80), rates([90], 300)
     (l1,), (u1,) = one.limits(TAIL)
