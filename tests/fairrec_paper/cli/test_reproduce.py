@@ -63,19 +63,6 @@ def test_an_experiment_writes_every_form_and_says_that_it_is_synthetic(name: str
         assert f"({drawing})" in page
 
 
-def test_finished_cells_are_not_worked_out_again(out: Path):
-    before = {path: path.stat().st_mtime_ns for path in (out / "trials").iterdir()}
-    runs = {path: path.stat().st_mtime_ns for path in (out / "runs").rglob("model.safetensors")}
-    table = (out / "table2/gaps-amazon-electronics.csv").read_bytes()
-    ran = run_paper("reproduce", "table2", *SMALL, "--out", str(out))
-    assert ran.code == 0
-    n_trials = 2 * 2 * (3 + 8 * 2)
-    assert f"({n_trials} of {n_trials} trials were there)" in ran.stderr
-    assert {path: path.stat().st_mtime_ns for path in (out / "trials").iterdir()} == before
-    assert {path: path.stat().st_mtime_ns for path in runs} == runs
-    assert (out / "table2/gaps-amazon-electronics.csv").read_bytes() == table
-
-
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [

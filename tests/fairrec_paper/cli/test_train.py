@@ -78,17 +78,3 @@ def test_three_commands_lead_from_data_to_an_audit(world):
     assert set(result["metrics"]) == {"auc", "mrr@5", "ndcg@5", "urd@5", "urp@5"}
     record = json.loads(Path("run/run.json").read_text())
     assert result["metrics"]["auc"]["mean"] == pytest.approx(record["test"]["auc"], abs=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        (("--model", "deepmf"), "Did you mean 'deepfm'"),
-        (("--model", "dcn", "--hyper", "depth=2"), "no hyper-parameter 'depth'"),
-    ],
-)
-def test_bad_training_options_are_refused(world, arguments, says):
-    ran = run_paper("train", "synthetic", "--data", "world", "--out", "run", *arguments)
-    assert ran.code == 2
-    assert says in ran.stderr
-    assert not Path("run").exists()
