@@ -280,13 +280,6 @@ def test_a_proxy_is_not_seen_and_the_page_says_so_beside_the_audit():
     assert "Original attributes: mrr@3" in said
 
 
-def test_it_costs_two_scorings_and_nobody_is_scored_twice_as_they_are():
-    model = Counted(direct)
-    found = flipped(model)
-    assert len(model.pairs) == len({*model.pairs}) == 2 * N_USERS * N_ITEMS
-    assert found.summary.paid.rows == 2 * N_USERS * N_ITEMS
-
-
 def test_values_of_few_users_have_no_numbers():
     users = people().users.with_columns(
         age=pl.when(pl.col("user_id") < 5).then(99).otherwise("age")

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -179,85 +174,24 @@ def test_many_values_need_a_reference():
         flipped(lambda user_ids, item_ids, age: age, **given)
 
 
-MANY = 10**6
-
-
-@contextmanager
-def served(log: Path, n_calls: int = MANY) -> Iterator[str]:
-    """The address of a server process of its own."""
-    script = Path(__file__).with_name("flipped_server.py")
-    words = [sys.executable, str(script), "0", str(log), str(n_calls)]
-    process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
-    try:
-        assert process.stdout is not None
-        yield f"http://127.0.0.1:{int(process.stdout.readline())}/rank"
-    finally:
-        process.kill()
-        process.communicate()
-
-
-def asked(url: str, **given: Any) -> fairrec.CounterfactualResult:
-    """A model that a new process would make, for the same ledger."""
-    model = fairrec.Endpoint(
-        url,
-        protocol="json",
-        features="users:gender",
-        retries=0,
-        rows_per_call=10 * N_ITEMS,
-        concurrency=1,
-    )
-    defaults = {"features": None, "metrics": "changed@3", "permutations": 0}
-    return flipped(model, scorer_identity="ranker 1", **{**defaults, **given})
-
-
-def pairs_in(log: Path) -> list[str]:
-    return log.read_text(encoding="utf-8").splitlines() if log.exists() else []
-
-
-@pytest.mark.slow
-def test_a_server_that_dies_is_asked_about_nobody_twice_once_it_is_back(tmp_path: Path):
-    log, ledger = tmp_path / "log", tmp_path / "scores.ledger"
-    whole = tmp_path / "whole"
-    with served(whole) as url:
-        expected = asked(url, budget_users=100)
-    with served(log, n_calls=7) as url, pytest.raises(ScoringError, match="endpoint"):
-        asked(url, budget_users=100, ledger=ledger)
-    n_before = len(pairs_in(log))
-    assert 0 < n_before < 2 * 100 * N_ITEMS
-    with served(log) as url:
-        found = asked(url, budget_users=100, ledger=ledger)
-    assert found.summary.paid.users_before > 0
-    assert found.summary.paid.users + found.summary.paid.users_before == 200
-    pairs = pairs_in(log)
-    assert len(pairs) == len({*pairs})
-    assert {*pairs} == {*pairs_in(whole)}
-    assert found.audit.per_user.equals(expected.audit.per_user)
-    # a larger budget pays for the others alone, and no call is made where all is there
-    with served(log) as url:
-        asked(url, ledger=ledger)
-    assert len(pairs_in(log)) == 2 * N_USERS * N_ITEMS
-    with served(log, n_calls=0) as url:
-        again = asked(url, ledger=ledger)
-    assert (again.summary.paid.users, again.summary.paid.calls) == (0, 0)
-    assert again.summary.affected.share == 1
-
-
-def test_a_value_that_the_server_refuses_is_named_and_what_was_paid_is_kept(tmp_path: Path):
-    log, ledger = tmp_path / "log", tmp_path / "scores.ledger"
+def test_a_value_that_the_model_refuses_is_named_and_what_was_paid_is_kept(tmp_path: Path):
     users = people().users.with_columns(
         gender=pl.when(pl.col("user_id") == 3).then(pl.lit("X")).otherwise("gender")
     )
-    with served(log) as url:
-        # user 3 is not among those drawn, so that all of them are scored as they are
-        with pytest.raises(ScoringError) as caught:
-            asked(url, users=users, ledger=ledger, budget_users=20)
-        assert str(caught.value).startswith("Users as gender=X: The endpoint http://127.0.0.1")
-        assert "HTTP 422" in str(caught.value)
-        assert "gender X is not in the vocabulary" in str(caught.value)
-        pairs = pairs_in(log)
-        assert len(pairs) == len({*pairs}) >= 20 * N_ITEMS
-        # what was paid for before it was refused is not paid for again
-        found = asked(url, users=users, ledger=ledger, budget_users=20, reference="gender=M")
-        pairs = pairs_in(log)
-        assert len(pairs) == len({*pairs})
-        assert found.summary.affected.share == 1
+    pairs: list[tuple[int, int, str]] = []
+
+    def model(user_ids, item_ids, gender, town):
+        if (gender == "X").any():
+            raise ValueError("gender X is not in the vocabulary")
+        pairs.extend(zip(user_ids.tolist(), item_ids.tolist(), gender.tolist(), strict=True))
+        return direct(user_ids, item_ids, gender, town)
+
+    given = {"users": users, "ledger": tmp_path / "scores", "scorer_identity": "one"}
+    given |= {"permutations": 0, "budget_users": 20}
+    # user 3 is not among those drawn, so that all of them are scored as they are
+    with pytest.raises(ScoringError, match=r"^Users as gender=X: .*gender X is not in the voc"):
+        flipped(model, **given)
+    assert len(pairs) == len({*pairs}) >= 20 * N_ITEMS
+    # what was paid for before it was refused is not paid for again
+    flipped(model, **given, reference="gender=M")
+    assert len(pairs) == len({*pairs})
