@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import polars as pl
 import pytest
@@ -17,8 +15,6 @@ from fairrec.metrics.measured import Measured
 from fairrec.metrics.parsing import side_of
 from fairrec.metrics.tolerance import parse_tolerance, refuse_unfit_to
 from fairrec.metrics.value_columns import metric_of_column
-
-ROOT = Path(__file__).parents[2]
 
 
 def audited_values(metrics: str) -> dict[str, list[float | None]]:
@@ -41,30 +37,6 @@ def audited_values(metrics: str) -> dict[str, list[float | None]]:
         min_support=1,
     )
     return {name: result.per_user[name].to_list() for name in result.metrics}
-
-
-def test_a_metric_of_few_lines_is_audited_like_any_other():
-    @metric("miss", higher_is_better=False)
-    def miss_per_user(lists, k):
-        """1 when none of the first k items is relevant."""
-        return ~(lists.labels(k) > 0).any(axis=1)
-
-    users = pl.DataFrame({"user_id": [1, 2], "gender": ["F", "M"]})
-    predictions = pl.DataFrame(
-        {
-            "user_id": [1, 2],
-            "item_id": [[1, 2]] * 2,
-            "score": [[2, 1]] * 2,
-            "label": [[1, 0], [0, 1]],
-        }
-    )
-    result = fairrec.audit(
-        predictions, users=users, by="gender", metrics="miss@1,miss@2", min_support=1
-    )
-    assert result.metric("miss@1").definition == "1 when none of the first k items is relevant."
-    assert result.gap("miss@1").size == 1
-    assert result.gap("miss@1").disadvantaged.group == {"gender": "M"}
-    assert result.gap("miss@2").size == 0
 
 
 def test_a_taken_name_is_refused():
