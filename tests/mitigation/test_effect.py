@@ -25,7 +25,7 @@ from fairrec.mitigation.effect import (
 from fairrec.mitigation.result import GapToOthers
 from fairrec.mitigation.tuning import Aim
 from fairrec.statistics.paired import group_changes
-from tests.mitigation.small_summary import NAN, before_after, to_others
+from tests.mitigation.small_summary import before_after, to_others
 
 
 def three_groups():
@@ -174,7 +174,7 @@ def test_effects_are_those_of_the_chosen_the_others_and_everyone():
 
 def test_regression_compares_both_targets_without_any_re_ranking():
     seen = before_after()
-    chosen_by, group = np.array([0.1, 0.9, 0.5, NAN]), np.array([0, -1, -1, -1])
+    chosen_by, group = np.array([0.1, 0.9, 0.5, np.nan]), np.array([0, -1, -1, -1])
     found = regression(Aim(True, 0.7), chosen_by, group, seen)
     assert (found.chosen_by, found.fresh) == (approx(0.1), approx(0.3))
     assert (found.others_chosen_by, found.others_fresh) == (0.7, 0.6)
