@@ -33,7 +33,7 @@ def comparison_page(summary: ComparisonSummary, changes: pl.DataFrame) -> str:
     view = build_comparison_view(summary, changes)
     verdicts = TableView(
         "Verdict for each metric",
-        ("metric", "verdict", "what it rests on"),
+        ("metric", "verdict", "evidence"),
         (False, False, False),
         tuple((name, first, " ".join(rest)) for name, (first, *rest) in view.metrics.items()),
     )
