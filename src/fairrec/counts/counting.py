@@ -13,6 +13,7 @@ from fairrec.core.version import __version__
 from fairrec.counts.levels import find_families
 from fairrec.counts.options import RESERVED_NAMES
 from fairrec.counts.table import (
+    AS_READ,
     FAMILY,
     LEVEL,
     SHARE,
@@ -25,6 +26,7 @@ from fairrec.counts.table import (
     describe_metric,
     family_name,
     squares_column,
+    sum_columns,
     sum_or_null,
 )
 from fairrec.inputs.audit_inputs import AuditInputs
@@ -43,7 +45,7 @@ def count_users(inputs: AuditInputs, measured: Measured, edges: Mapping[str, Flo
     keys = (*inputs.attributes, *inputs.covariates)
     families = find_families(measured, edges)
     names = [metric.name for metric in measured.metrics]
-    numbers = [n for name in (*names, SHARE) for n in (name, squares_column(name))]
+    numbers = sum_columns((*names, SHARE))
     for key in keys:
         if key.name in (*RESERVED_NAMES, *numbers):
             raise InputError(
@@ -72,14 +74,11 @@ def count_users(inputs: AuditInputs, measured: Measured, edges: Mapping[str, Flo
         )
     rows = pl.concat(frames, how="diagonal")
     order = [FAMILY, *(key.name for key in keys), LEVEL, USERS]
-    described = inputs.described
-    described_keys = {one.name: AttributeInfo(kind=_kind(one), binning=one.binning) for one in keys}
     info = CountsInfo(
+        **{name: getattr(inputs.described, name) for name in AS_READ},
         fairrec_version=__version__,
-        by=described.by,
-        adjust_for=described.adjust_for,
-        attributes={one.name: described_keys[one.name] for one in inputs.attributes},
-        covariates={one.name: described_keys[one.name] for one in inputs.covariates},
+        attributes=_describe(inputs.attributes),
+        covariates=_describe(inputs.covariates),
         families=tuple(tuple(names[i] for i in family.metrics) for family in families),
         metrics={
             metric.name: describe_metric(metric, expected.n_users, expected.n_undefined)
@@ -96,14 +95,8 @@ def count_users(inputs: AuditInputs, measured: Measured, edges: Mapping[str, Flo
             outcome_name(one): OutcomeInfo.model_validate(one, from_attributes=True)
             for one in outcomes
         },
-        measured_by=described.measured_by,
-        relevant=described.relevant,
-        gain=described.gain,
-        missing_lists=described.missing_lists,
-        columns=described.columns,
-        n_candidates=described.n_candidates,
         ties=tied_lists(inputs.candidates, measured.metrics),
-        warnings=tuple(described.warnings),
+        warnings=tuple(inputs.described.warnings),
     )
     return Counts(rows.select(order + numbers), info).summed()
 
@@ -149,10 +142,12 @@ def _counted(
     )
 
 
-def _kind(attribute: Attribute) -> ValueKind:
-    known = [value for value in attribute.values if value != MISSING]
-    if known and all(isinstance(value, bool) for value in known):
-        return "true or false"
-    if known and all(isinstance(value, int) for value in known):
-        return "whole number"
-    return "number" if known and all(isinstance(v, float) for v in known) else "text"
+def _describe(attributes: Sequence[Attribute]) -> dict[str, AttributeInfo]:
+    """The metadata of attributes or covariates, by name."""
+    kinds: dict[type, ValueKind] = {bool: "true or false", int: "whole number", float: "number"}
+    described = {}
+    for one in attributes:
+        types = {type(value) for value in one.values if value != MISSING}
+        kind: ValueKind = kinds.get(types.pop(), "text") if len(types) == 1 else "text"
+        described[one.name] = AttributeInfo(kind=kind, binning=one.binning)
+    return described

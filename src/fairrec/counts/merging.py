@@ -20,6 +20,7 @@ from fairrec.counts.levels import exact_label, find_level, steps_between, values
 from fairrec.counts.table import (
     FAMILY,
     LEVEL,
+    MEANING,
     USERS,
     Counts,
     CountsInfo,
@@ -27,6 +28,7 @@ from fairrec.counts.table import (
     ValueKind,
     family_name,
     squares_column,
+    sum_columns,
 )
 from fairrec.inputs.binning import as_interval
 from fairrec.inputs.users import MISSING
@@ -44,7 +46,7 @@ def with_same_labels(counts: Sequence[Counts]) -> list[Counts]:
     found = [*counts]
     for name in counts[0].keys:
         texts = [{*one.rows[name].cast(pl.String).drop_nulls()} - {MISSING} for one in found]
-        abouts = [{**one.about.attributes, **one.about.covariates}[name] for one in found]
+        abouts = [one.about.described_keys[name] for one in found]
         kinds = {about.kind for about, known in zip(abouts, texts, strict=True) if known}
         # what values are in all parts that have some
         kind: ValueKind = "number" if kinds == {"whole number", "number"} else "text"
@@ -64,12 +66,9 @@ def with_same_labels(counts: Sequence[Counts]) -> list[Counts]:
             labels |= {text: text.capitalize() for text in labels if text in ("true", "false")}
         for at, one in enumerate(found):
             rows = one.rows.with_columns(pl.col(name).cast(pl.String).replace(labels))
-            update = {}
-            for where in ("attributes", "covariates"):
-                keys = getattr(one.about, where)
-                if name in keys:
-                    about = keys[name].model_copy(update={"kind": kind})
-                    update[where] = {**keys, name: about}
+            side = "attributes" if name in one.about.attributes else "covariates"
+            about = abouts[at].model_copy(update={"kind": kind})
+            update = {side: {**getattr(one.about, side), name: about}}
             found[at] = replace(one, rows=rows, info=one.about.model_copy(update=update))
     return found
 
@@ -117,7 +116,7 @@ def _alone(
     else:
         level = find_level(np.nan_to_num(value), np.array(cuts))
         labels = [None if np.isnan(v) else str(at) for v, at in zip(value, level, strict=True)]
-    others = [n for one in family if one != name for n in (one, squares_column(one))]
+    others = sum_columns(one for one in family if one != name)
     return rows.with_columns(
         pl.lit(name).alias(FAMILY),
         pl.Series(LEVEL, labels, pl.String),
@@ -258,8 +257,8 @@ def _refuse_others(one: Counts, another: Counts, is_one_table: bool) -> None:
             f"{both}: the value of '{plain(name)}' occurs in one of them alone. Count larger "
             "parts, or take the first of several values: NAME:first."
         )
-    bins = {**first.attributes, **first.covariates}
-    for name, about in {**other.attributes, **other.covariates}.items():
+    bins = first.described_keys
+    for name, about in other.described_keys.items():
         if bins[name].binning != about.binning:
             raise InputError(f"{both}: '{plain(name)}' has different bins. Count them alike.")
         if "quantiles" in (about.binning or "") and not is_one_table:
@@ -267,7 +266,7 @@ def _refuse_others(one: Counts, another: Counts, is_one_table: bool) -> None:
                 f"{both}: '{plain(name)}' is cut at quantiles, which are others in each part. Give "
                 f"edges instead, such as {spell('by', f'{name}:18|25|40')}"
             )
-    meaning = {"definition", "higher_is_better", "bounds", "ratio_scale"}
+    meaning = MEANING - {"called"}
     for name, metric in other.metrics.items():
         if first.metrics[name].model_dump(include=meaning) != metric.model_dump(include=meaning):
             raise InputError(

@@ -13,14 +13,15 @@ from fairrec.core.arrays import FloatArray, IntArray
 from fairrec.core.errors import InputError, plain
 from fairrec.counts.levels import notes_on_levels
 from fairrec.counts.table import (
+    AS_READ,
     FAMILY,
     LEVEL,
+    MEANING,
     SHARE,
     USERS,
     AttributeInfo,
     Counts,
     CountsInfo,
-    MetricInfo,
     family_name,
     squares_column,
 )
@@ -60,11 +61,23 @@ class Counted:
 def counted_users(counts: Counts) -> Counted:
     """The users of counts with metadata."""
     info = counts.about
-    names = [*info.attributes, *info.covariates]
-    families = [_family(family_name(one), one, names, counts) for one in info.families]
-    _refuse_unequal(families, names, counts.where)
-    about = {**info.attributes, **info.covariates}
-    keys, measured = _in_rows(families, {name: about[name] for name in names}, info.metrics)
+    families = {one: _family(family_name(one), counts.keys, counts) for one in info.families}
+    _refuse_unequal(families, counts.keys, counts.where)
+    metrics = {
+        # metrics that cannot be computed again
+        name: MetricAtK(
+            Metric(
+                **about.model_dump(include=MEANING),
+                name=name,
+                compute=lambda lists: None,
+                needs=frozenset(),
+                has_cutoff=False,
+            ),
+            None,
+        )
+        for name, about in info.metrics.items()
+    }
+    keys, measured = _in_rows(families, info.described_keys, metrics)
     assert measured.alike is not None
     n_users = measured.alike.n[0].astype(np.int64)
     columns = [multivalued_column(key.name, key.values) for key in keys]
@@ -80,19 +93,12 @@ def counted_users(counts: Counts) -> Counted:
     # of lists that are tied as deep as one of the metrics that are left looks
     ties, cutoffs = info.ties, re.findall(r"@(\d+)", " ".join(info.metrics))
     described = InputMetadata(
-        {},
-        int(n_users.sum()),
-        info.n_candidates,
-        info.by,
-        info.adjust_for,
-        info.columns,
-        info.relevant,
-        info.missing_lists,
-        attributes,
-        given,
-        (*info.warnings, *notes_on_levels(measured, counts.where)),
-        info.measured_by,
-        info.gain,
+        **{name: getattr(info, name) for name in AS_READ},
+        tables={},
+        n_users=int(n_users.sum()),
+        attributes=attributes,
+        covariates=given,
+        warnings=(*info.warnings, *notes_on_levels(measured, counts.where)),
         ties=ties if ties is not None and str(ties.k) in cutoffs else None,
     )
     expected = tuple(
@@ -109,50 +115,47 @@ def counted_users(counts: Counts) -> Counted:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Rows:
+_Families = Mapping[tuple[str, ...], pl.DataFrame]
+"""Metrics -> the rows of their family."""
+
+
+def _family(name: str, keys: Sequence[str], counts: Counts) -> pl.DataFrame:
     """The rows of one family, the users of one place together."""
-
-    name: str
-    metrics: tuple[str, ...]
-    rows: pl.DataFrame
-
-
-def _family(name: str, metrics: tuple[str, ...], keys: Sequence[str], counts: Counts) -> _Rows:
     rows = counts.rows.filter(pl.col(FAMILY) == name)
     if not rows.height:
         raise InputError(f"{counts.where}: has no rows of the family '{plain(name)}'. Count again.")
     rows = rows.with_columns(pl.col(keys).cast(pl.String).fill_null(MISSING))
-    return _Rows(name, metrics, rows.sort([*keys, LEVEL], nulls_last=True))
+    return rows.sort([*keys, LEVEL], nulls_last=True)
 
 
-def _refuse_unequal(families: Sequence[_Rows], keys: Sequence[str], where: str) -> None:
+def _refuse_unequal(families: _Families, keys: Sequence[str], where: str) -> None:
     """Every family is about the same users."""
-    first, *others = (one.rows.group_by(keys).agg(pl.col(USERS).sum()) for one in families)
-    for name, other in zip((one.name for one in families[1:]), others, strict=True):
+    first, *others = (rows.group_by(keys).agg(pl.col(USERS).sum()) for rows in families.values())
+    first_name, *names = map(family_name, families)
+    for name, other in zip(names, others, strict=True):
         both = first.join(other, on=[*keys], how="full", coalesce=True).fill_null(0)
         differ = both.filter(pl.col(USERS) != pl.col(f"{USERS}_right")).sort([*keys])
         if differ.height:
             here = ", ".join(f"{key}={differ[key][0]}" for key in keys)
             n, its = differ.select(USERS, f"{USERS}_right").row(0)
             raise InputError(
-                f"{where}: has {n:,} users of {plain(here)} for '{plain(families[0].name)}' and "
+                f"{where}: has {n:,} users of {plain(here)} for '{plain(first_name)}' and "
                 f"{its:,} for '{plain(name)}' ({differ.height:,} such combinations). Every family "
                 "is about the same users, those without a value included: their level is empty."
             )
 
 
 def _in_rows(
-    families: Sequence[_Rows],
+    families: _Families,
     keys: Mapping[str, AttributeInfo],
-    metrics: Mapping[str, MetricInfo],
+    metrics: Mapping[str, MetricAtK],
 ) -> tuple[list[Attribute], Measured]:
     """All families in one set of rows: the first row of a place holds the first level of each."""
-    every_row = pl.concat([one.rows.select([*keys]) for one in families])
+    every_row = pl.concat([rows.select([*keys]) for rows in families.values()])
     attributes = [_attribute(every_row[name], about) for name, about in keys.items()]
     n_values = [len(one.values) for one in attributes]
     _, place = number_combinations([one.codes for one in attributes], n_values)
-    ends = np.cumsum([one.rows.height for one in families])
+    ends = np.cumsum([rows.height for rows in families.values()])
     places = np.split(place.astype(np.int64), ends[:-1])
     n_places = int(place.max()) + 1
     n_slots = np.max([np.bincount(one, minlength=n_places) for one in places], axis=0)
@@ -161,15 +164,15 @@ def _in_rows(
     values, n, inner = np.full(shape, np.nan), np.zeros(shape), np.zeros(shape)
     level = np.zeros(shape, dtype=np.int64)
     position = {name: i for i, name in enumerate(metrics)}
-    for family, at in zip(families, places, strict=True):
+    for (names, rows), at in zip(families.items(), places, strict=True):
         # 0, 1, 2, ... for the rows of each place, in their order
         number = pl.DataFrame({"at": at}).select(pl.int_range(pl.len()).over("at")).to_series()
         row = start[at] + number.to_numpy()
-        users = family.rows[USERS].to_numpy().astype(np.float64)
-        codes = family.rows[LEVEL].fill_null("").rank("dense").to_numpy().astype(np.int64)
-        for name in family.metrics:
+        users = rows[USERS].to_numpy().astype(np.float64)
+        codes = rows[LEVEL].fill_null("").rank("dense").to_numpy().astype(np.int64)
+        for name in names:
             i = position[name]
-            mean, squares = _mean_and_inner(family.rows, name, users, codes)
+            mean, squares = _mean_and_inner(rows, name, users, codes)
             values[i, row], n[i, row], inner[i, row], level[i, row] = mean, users, squares, codes
     # a code of each place, seen at one of its users
     first = np.full(n_places, -1, dtype=np.int64)
@@ -179,25 +182,8 @@ def _in_rows(
         Attribute(one.name, one.codes[at_row], one.values, 0, one.binning) for one in attributes
     ]
     everyone = np.ones(shape[1], dtype=bool)
-    known = tuple(
-        # metrics that cannot be computed again
-        MetricAtK(
-            Metric(
-                name=name,
-                compute=lambda lists: None,
-                higher_is_better=about.higher_is_better,
-                needs=frozenset(),
-                definition=about.definition,
-                has_cutoff=False,
-                bounds=about.bounds,
-                called=about.called,
-                ratio_scale=about.ratio_scale,
-            ),
-            None,
-        )
-        for name, about in metrics.items()
-    )
-    return made, Measured(known, values, everyone, everyone, Alike(n, inner, level))
+    measured = Measured(tuple(metrics.values()), values, everyone, everyone, Alike(n, inner, level))
+    return made, measured
 
 
 def _mean_and_inner(
@@ -271,15 +257,15 @@ def _outcomes(info: CountsInfo, counts: Counts) -> list[MissingOutcome]:
     """Who is missing, each as a metric of ones and zeros."""
     outcomes = []
     for name, about in info.missing.items():
-        rows = _family(name, (SHARE,), [*info.attributes], counts)
-        share = {SHARE: MetricInfo(bounds=(0.0, 1.0), n_expected=0, n_undefined=0)}
-        attributes, measured = _in_rows([rows], info.attributes, share)
+        families: _Families = {(SHARE,): _family(name, [*info.attributes], counts)}
+        share = {SHARE: missing_share(about.kind, about.metrics)}
+        attributes, measured = _in_rows(families, info.attributes, share)
         assert measured.alike is not None
         outcomes.append(
             MissingOutcome(
                 about.kind,
                 about.metrics,
-                replace(measured, metrics=(missing_share(about.kind, about.metrics),)),
+                measured,
                 tuple(attributes),
                 measured.alike.n[0].astype(np.int64),
                 about.counts_as_zero,

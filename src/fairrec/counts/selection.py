@@ -10,7 +10,7 @@ import polars as pl
 from fairrec.core.errors import InputError, plain, unknown_name
 from fairrec.core.options import spell
 from fairrec.counts.merging import split_families
-from fairrec.counts.table import FAMILY, LEVEL, SHARE, USERS, Counts, family_name, squares_column
+from fairrec.counts.table import FAMILY, LEVEL, SHARE, USERS, Counts, family_name, sum_columns
 from fairrec.inputs.users import OTHER
 
 
@@ -22,7 +22,7 @@ def select_counts(
     All of a kind where none is named.
     """
     info = counts.about
-    keys = {**info.attributes, **info.covariates}
+    keys = info.described_keys
     # how each was named: with its bins, or one attribute of several of a column
     specs = {
         key: next((spec for spec in asked if key in (spec, spec.rpartition(":")[0])), key)
@@ -49,8 +49,7 @@ def select_counts(
         for name, about in info.missing.items()
         if (kept := tuple(one for one in about.metrics if one in wanted))
     }
-    sums = [n for name in (*wanted, SHARE) for n in (name, squares_column(name))]
-    columns = [FAMILY, *attributes, *covariates, LEVEL, USERS, *sums]
+    columns = [FAMILY, *attributes, *covariates, LEVEL, USERS, *sum_columns((*wanted, SHARE))]
     names = [*map(family_name, families), *info.missing]
     rows = counts.rows.filter(pl.col(FAMILY).is_in(names)).select(
         name for name in columns if name in counts.rows.columns

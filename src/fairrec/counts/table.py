@@ -61,23 +61,14 @@ class MetricInfo(_Part):
     n_undefined: float = Field(ge=0, allow_inf_nan=False, description="those of them who have none")
 
 
-def describe_metric(
-    metric: MetricAtK,
-    n_expected: float,
-    n_undefined: float,
-    better: Mapping[str, bool] | None = None,
-) -> MetricInfo:
+MEANING = {"definition", "called", "higher_is_better", "bounds", "ratio_scale"}
+"""What the metadata of a metric and the metric itself have in common."""
+
+
+def describe_metric(metric: MetricAtK, n_expected: float, n_undefined: float) -> MetricInfo:
     """The metadata of a metric."""
-    about = metric.metric
-    return MetricInfo(
-        definition=about.definition,
-        called=metric.called,
-        higher_is_better=(better or {}).get(metric.name, about.higher_is_better),
-        bounds=about.bounds,
-        ratio_scale=about.ratio_scale,
-        n_expected=n_expected,
-        n_undefined=n_undefined,
-    )
+    meaning = {name: getattr(metric.metric, name) for name in MEANING} | {"called": metric.called}
+    return MetricInfo(**meaning, n_expected=n_expected, n_undefined=n_undefined)
 
 
 class OutcomeInfo(_Part):
@@ -121,7 +112,17 @@ class CountsInfo(_Part):
     )
     warnings: tuple[str, ...] = ()
 
+    @property
+    def described_keys(self) -> dict[str, AttributeInfo]:
+        """Attributes and covariates."""
+        return {**self.attributes, **self.covariates}
 
+
+AS_READ = (
+    *("by", "adjust_for", "columns", "relevant", "gain", "missing_lists"),
+    *("measured_by", "n_candidates"),
+)
+"""What stands in the file as it does among the metadata of the inputs."""
 FAMILY, LEVEL, USERS = "family", "level", "users"
 SHARE = "missing"
 """The value that is counted where it is about who is missing."""
@@ -130,6 +131,11 @@ SHARE = "missing"
 def squares_column(name: str) -> str:
     """The column with the squares of a metric."""
     return f"{name}^2"
+
+
+def sum_columns(names: Iterable[str]) -> list[str]:
+    """The columns with the sums of metrics, and of their squares."""
+    return [column for name in names for column in (name, squares_column(name))]
 
 
 def checked_rows(rows: pl.DataFrame, where: str) -> pl.DataFrame:
@@ -155,7 +161,7 @@ def checked_rows(rows: pl.DataFrame, where: str) -> pl.DataFrame:
         f"{rows[FAMILY].null_count():,} rows have no family. Name the metrics of each row.",
     )
     values = [name for name in rows.columns if squares_column(name) in rows.columns]
-    sums = [n for name in values for n in (name, squares_column(name))]
+    sums = sum_columns(values)
     refuse(
         not values,
         "has no sums of a metric: a column such as 'ndcg@10', and 'ndcg@10^2' with the squares.",
@@ -203,8 +209,7 @@ def _refuse_impossible(rows: pl.DataFrame, name: str, where: str) -> None:
 
 def refuse_unlike(rows: pl.DataFrame, info: CountsInfo, where: str) -> None:
     """An error where rows lack columns of their metadata."""
-    sums = [n for name in info.metrics for n in (name, squares_column(name))]
-    for name in (*info.attributes, *info.covariates, *sums):
+    for name in (*info.described_keys, *sum_columns(info.metrics)):
         if name not in rows.columns:
             raise InputError(f"{where}: has no column '{plain(name)}'. Count again.")
 
@@ -232,8 +237,9 @@ class Counts:
     def keys(self) -> list[str]:
         """Attributes and covariates."""
         if self.info is not None:
-            return [*self.info.attributes, *self.info.covariates]
-        return [one for one in self.rows.columns if one not in {FAMILY, LEVEL, USERS, *self._sums}]
+            return [*self.info.described_keys]
+        others = {FAMILY, LEVEL, USERS, *sum_columns((*self.values, SHARE))}
+        return [one for one in self.rows.columns if one not in others]
 
     @property
     def values(self) -> list[str]:
@@ -241,13 +247,10 @@ class Counts:
         columns = self.rows.columns
         return [one for one in columns if one != SHARE and squares_column(one) in columns]
 
-    @property
-    def _sums(self) -> list[str]:
-        return [n for name in (*self.values, SHARE) for n in (name, squares_column(name))]
-
     def summed(self) -> Counts:
         """The same with one row for each combination of keys and level, sorted."""
-        numbers = [name for name in (USERS, *self._sums) if name in self.rows.columns]
+        sums = sum_columns((*self.values, SHARE))
+        numbers = [name for name in (USERS, *sums) if name in self.rows.columns]
         keys = [FAMILY, *self.keys, LEVEL]
         rows = (
             self.rows.group_by(keys)
@@ -323,8 +326,10 @@ def with_info(counts: Counts, better: Mapping[str, bool]) -> Counts:
                 _find_known(name) or metric_of_column(name, {}, "the counts"),
                 float(mine[USERS].sum()),
                 float(mine.filter(pl.col(name).is_null())[USERS].sum()),
-                better,
             )
+            if name in better:
+                update = {"higher_is_better": better[name]}
+                metrics[name] = metrics[name].model_copy(update=update)
             outcome = f"undefined: {name}"
             missing[outcome] = OutcomeInfo(kind="undefined", metrics=(name,))
             is_undefined = pl.col(name).is_null().cast(pl.Int64)
