@@ -193,10 +193,13 @@ def tabulate_search(
     history, users = outcome.history, outcome.evidence.users_scored
     # 0.07 * 100 is a hair above 7 in binary
     most = [int(share * n_users + 1e-9) for share in budgets]
-    found = history.gaps_after(np.array([*most, users]))[0] / gap
+    # nothing is found before the first entry
+    gaps = np.array([0.0, *(one.gaps[0] for one in history)])
+    at = np.searchsorted([one.users for one in history], [*most, users], side="right")
+    found = gaps[at] / gap
     # values added up in another order may be apart in the last digits
     *accuracy, at_end = np.round(found, 12).tolist()
-    scored_after = dict(zip(history.cells, history.users, strict=True))
+    scored_after = {one.cell: one.users for one in history}
     after = np.array([scored_after.get(cell, np.inf) for cell in from_worst.tolist()])
     return {
         "accuracy": [

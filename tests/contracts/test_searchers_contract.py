@@ -128,7 +128,7 @@ def digest() -> dict[str, list]:
     for name in ALL:
         recorder = Recorder(values)
         history = run(name, space, recorder, seed=5, n_reference=20).history
-        found[name] = [history.users, [list(gaps) for gaps in history.gaps], recorder.users]
+        found[name] = [[[one.users, *one.gaps] for one in history], recorder.users]
     return found
 
 
@@ -146,7 +146,7 @@ def test_same_seed_same_history_also_in_a_new_process():
     )
     first = digest()
     assert json.loads(done.stdout) == first == digest()
-    assert all(users and gaps for users, gaps, _ in first.values())
+    assert all(history and users for history, users in first.values())
 
 
 @pytest.mark.parametrize("name", DRAWS_LOTS)
@@ -166,7 +166,7 @@ def test_no_group_at_all_ends_at_once(name):
     space = space_of([[0, 1, 2]], (3,), FEW)
     outcome = run(name, space, np.arange(3.0))
     assert outcome.ending == "finished"
-    assert outcome.history.gaps == []
+    assert outcome.history == []
     assert outcome.evidence.users_scored == (3 if name == "exact" else 0)
 
 
@@ -178,7 +178,7 @@ def test_metric_undefined_for_everyone_has_no_gap(name):
         values[0] = np.nan
         outcome = run(name, space, values, n_reference=20)
         assert outcome.ending == "finished", depth
-        gaps = np.array(outcome.history.gaps)
+        gaps = np.array([one.gaps for one in outcome.history])
         assert (gaps[:, 0] == 0).all(), depth
         assert gaps[-1, 1] > 0, depth
 
@@ -224,13 +224,12 @@ def test_history_rises_to_the_gap_of_the_complete_groups(name):
             outcome = run(
                 name, space, values, seed=seed, budget=Budget(users=users), n_reference=20 * seed
             )
-            history = outcome.history
-            gaps = np.array(history.gaps).reshape(-1, 2)
-            assert (np.diff(history.users) > 0).all(), (seed, users)
-            assert (np.diff(history.seconds) >= 0).all(), (seed, users)
+            scored = np.array([one.users for one in outcome.history])
+            gaps = np.array([one.gaps for one in outcome.history]).reshape(-1, 2)
+            assert (np.diff(scored) > 0).all(), (seed, users)
             assert (np.diff(gaps, axis=0) >= 0).all(), (seed, users)
             assert (gaps <= exact + 1e-12).all(), (seed, users)
-            assert (np.array(history.users) <= outcome.evidence.users_scored).all(), (seed, users)
+            assert (scored <= outcome.evidence.users_scored).all(), (seed, users)
             for metric, own in enumerate(values):
                 means = complete_means(outcome, own)
                 found = max(means.values()) - min(means.values()) if means else 0.0

@@ -11,7 +11,7 @@ from pytest import approx
 
 from fairrec.core.errors import FairRecError, InputError
 from fairrec.metrics.reading import read_inputs
-from fairrec.search.evidence import GapHistory
+from fairrec.search.evidence import FoundGap
 from fairrec_paper.bench import (
     bench_searchers,
     exact_gaps,
@@ -46,9 +46,7 @@ def test_the_worst_groups_come_first_and_those_without_a_value_are_left_out():
 
 
 def test_rows_are_shares_of_the_exact_gap_at_every_budget_and_at_the_end():
-    history = GapHistory(1)
-    history.add(7, 0.1, np.array([0.05]), 1)
-    history.add(60, 0.2, np.array([0.2]), 2)
+    history = [FoundGap(7, (0.05,), 1), FoundGap(60, (0.2,), 2)]
     outcome = SimpleNamespace(history=history, evidence=SimpleNamespace(users_scored=80))
     from_worst = np.array([2, 9, 1, *range(20, 24)])
     found = tabulate_search(outcome, 0.2, from_worst, (0.07, 0.5, 0.7), n_users=100)

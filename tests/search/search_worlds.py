@@ -96,7 +96,7 @@ def exact_gap(space: Grouping, values: FloatArray, min_share: float = 0.0) -> fl
 
 
 def gap_found(outcome: SearchOutcome, metric: int = 0) -> float:
-    return outcome.history.gaps[-1][metric] if outcome.history.gaps else 0.0
+    return outcome.history[-1].gaps[metric] if outcome.history else 0.0
 
 
 def adapt(

@@ -16,7 +16,7 @@ from fairrec.metrics.ranked import RankedLists
 from fairrec.metrics.reading import read_inputs
 from fairrec.scoring.ledger import Ledger
 from fairrec.scoring.scorer import TableScorer
-from fairrec.search.evidence import GapHistory, Measure, popularity_proxy
+from fairrec.search.evidence import Measure, popularity_proxy
 from tests.metrics.metric_lists import asked_for, random_world, ranked_lists, user
 from tests.search.search_worlds import evidence_of, skewed_space, space_of, users_of
 
@@ -112,19 +112,6 @@ def test_group_with_too_few_defined_users_has_no_value():
     evidence = evidence_of(space, values)
     evidence.score(evidence.next_users(EVERYONE, 6))
     assert evidence.values(space.full)[0] == approx([np.nan, 2], nan_ok=True)
-
-
-def test_a_gap_counts_from_the_user_with_whom_it_was_found():
-    history = GapHistory(2)
-    for users, gaps in ((10, [0.0, 0.0]), (25, [0.2, 0.0]), (25, [0.25, 0.0]), (40, [0.25, 0.75])):
-        history.add(users, 0.5, np.array(gaps), 1)
-    # of entries with the same users the last counts, and nothing is found before the first
-    found = history.gaps_after(np.array([40, 0, 9, 10, 24, 25, 39, 1_000]))
-    assert found.tolist() == [
-        [0.25, 0, 0, 0, 0, 0.25, 0.25, 0.25],
-        [0.75, 0, 0, 0, 0, 0, 0, 0.75],
-    ]
-    assert GapHistory(3).gaps_after(np.array([5, 10])).tolist() == [[0.0, 0.0]] * 3
 
 
 # cut-offs below, at and above the width at which NumPy sums in blocks

@@ -11,7 +11,7 @@ from pytest import approx
 
 from fairrec.groups.grouping import EVERYONE, Grouping
 from fairrec.metrics import MetricAtK, parse_metric
-from fairrec.search.evidence import Evidence
+from fairrec.search.evidence import Evidence, FoundGap
 from fairrec.search.loop import FIRST_USERS, REFERENCE_TIME, Searched, SearchOutcome, search
 from fairrec.search.options import Budget, Search
 from fairrec.search.searcher import NOTHING, SEARCHERS, NoHyperParameters, Request, Task, searcher
@@ -177,7 +177,7 @@ def test_where_every_group_is_known_or_none_is_large_enough_no_searcher_is_asked
 )
 def test_the_bound_of_a_searcher_stays_within_the_range_of_the_metric(metric, bound, expected):
     outcome = outcome_of(users=12)
-    outcome.history.add(10, 0.0, np.array([0.3]), 1)
+    outcome.history.append(FoundGap(10, (0.3,), 1))
     (found,), confidence = searched(
         replace(outcome, searchers=(BoundedBy(bound),)), metric
     ).may_be_larger_by()

@@ -78,15 +78,6 @@ class NegativeSampler:
         self.pairs = users[order].astype(np.int64) * n_items + self.items
         self.offsets = np.concatenate([[0], np.cumsum(np.bincount(users, minlength=n_users))])
 
-    def free(self, user: int) -> CodeArray:
-        """All items that a user never interacted with."""
-        mine = self.items[self.offsets[user] : self.offsets[user + 1]]
-        return np.setdiff1d(np.arange(self.n_items, dtype=np.int32), mine)
-
-    def draw(self, users: IntArray, rng: np.random.Generator) -> CodeArray:
-        """One item for each user; a user may appear many times."""
-        return self.draw_lists(users, 1, rng)[:, 0]
-
     def draw_lists(self, users: IntArray, n: int, rng: np.random.Generator) -> CodeArray:
         """(n_rows, n), different items in each row, none the row's user interacted with."""
         n_free = self.n_items - np.diff(self.offsets)[users]
@@ -99,7 +90,9 @@ class NegativeSampler:
         # drawing again would take long for users who know most items
         crowded = n_free < max(2 * n, self.n_items // 10)
         for row in np.flatnonzero(crowded):
-            drawn[row] = rng.choice(self.free(users[row]), n, replace=False)
+            known = self.items[self.offsets[users[row]] : self.offsets[users[row] + 1]]
+            free = np.setdiff1d(np.arange(self.n_items, dtype=np.int32), known)
+            drawn[row] = rng.choice(free, n, replace=False)
         rows = np.flatnonzero(~crowded)
         drawn[rows] = rng.integers(0, self.n_items, (len(rows), n), dtype=np.int32)
         while len(rows):

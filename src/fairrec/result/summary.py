@@ -36,7 +36,7 @@ from fairrec.result.schema import (
     SearchSummary,
     Spent,
 )
-from fairrec.search.evidence import GapHistory
+from fairrec.search.evidence import FoundGap
 from fairrec.search.loop import Searched
 from fairrec.search.searcher import hyper_parameters
 from fairrec.statistics.analysis import Analysis
@@ -234,12 +234,9 @@ def search_summary(searched: Searched | None, n_users: int) -> SearchSummary:
     )
 
 
-def _points(history: GapHistory, metric: int) -> tuple[HistoryPoint, ...]:
+def _points(history: Sequence[FoundGap], metric: int) -> tuple[HistoryPoint, ...]:
     """The points at which the gap grew, and the last one."""
-    points = [
-        HistoryPoint(users=users, gap=gaps[metric])
-        for users, gaps in zip(history.users, history.gaps, strict=True)
-    ]
+    points = [HistoryPoint(users=one.users, gap=one.gaps[metric]) for one in history]
     grown = [
         point
         for before, point in zip([None, *points], points, strict=False)

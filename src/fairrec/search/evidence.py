@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -111,11 +111,8 @@ class Evidence:
         return open_users[np.argsort(self._place[open_users])]
 
     def score(self, users: IntArray) -> None:
-        """Score users that `next_users` named."""
-        self.add(users, self.measure(users))
-
-    def add(self, users: IntArray, values: FloatArray) -> None:
-        """Take in what `measure` gave for users."""
+        """Score users that `next_users` named, and take in their values."""
+        values = self.measure(users)
         self.values_per_user[:, users] = values
         self.is_scored[users] = True
         self.users_scored += len(users)
@@ -138,8 +135,7 @@ class Evidence:
     def values_of_cells(self, cells: IntArray | CodeArray) -> FloatArray:
         """The same by cells; NaN too where fewer users have a value than a group needs."""
         n = self.n_defined[:, cells]
-        is_complete = self.n_scored[cells] == self.space.cells.n_users[cells]
-        is_known = is_complete & (n >= self.space.min_users)
+        is_known = self.is_complete[cells] & (n >= self.space.min_users)
         values: FloatArray = np.full(n.shape, np.nan)
         np.divide(self.totals[:, cells], n, out=values, where=is_known)
         return values
@@ -161,35 +157,20 @@ def gaps_between(highest: FloatArray, lowest: FloatArray) -> FloatArray:
     return gaps
 
 
-@dataclass(slots=True)
-class GapHistory:
-    """One entry each time another full intersection is fully scored.
+@dataclass(frozen=True, slots=True)
+class FoundGap:
+    """What was found once another full intersection was fully scored.
 
     Parameters
     ----------
-    users, seconds : scored and passed by then
+    users : scored by then
     gaps : for each metric the largest minus the smallest value of fully scored ones, 0 below two
-    cells : the combination itself
+    cell : the combination itself
     """
 
-    n_metrics: int
-    users: list[int] = field(default_factory=list)
-    seconds: list[float] = field(default_factory=list)
-    gaps: list[tuple[float, ...]] = field(default_factory=list)
-    cells: list[int] = field(default_factory=list)
-
-    def add(self, users: int, seconds: float, gaps: FloatArray, cell: int) -> None:
-        """Note the state of the search."""
-        self.users.append(users)
-        self.seconds.append(seconds)
-        self.gaps.append(tuple(gaps.tolist()))
-        self.cells.append(cell)
-
-    def gaps_after(self, users: IntArray) -> FloatArray:
-        """(n_metrics, len(users)), the gap found once these numbers of users were scored."""
-        # nothing is found before the first entry
-        found = np.array([(0.0,) * self.n_metrics, *self.gaps])
-        return np.asarray(found[np.searchsorted(self.users, users, side="right")].T)
+    users: int
+    gaps: tuple[float, ...]
+    cell: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from fairrec.core.errors import TimeOverError
 from fairrec.groups.grouping import EVERYONE
 from fairrec.metrics import MetricAtK
 from fairrec.scoring.ledger import Ledger
-from fairrec.search.evidence import Evidence, GapHistory, gaps_between
+from fairrec.search.evidence import Evidence, FoundGap, gaps_between
 from fairrec.search.options import Budget, Search
 from fairrec.search.searcher import SEARCHERS, Bounded, Request, Searcher, Task
 
@@ -38,7 +38,7 @@ class SearchOutcome:
     """What a search came to."""
 
     evidence: Evidence
-    history: GapHistory
+    history: list[FoundGap]
     ending: Ending
     seconds: float
     searchers: tuple[Searcher, ...]
@@ -91,7 +91,7 @@ def search(
     try:
         for batch in scoring.batches(searchers, n_reference):
             try:
-                evidence.add(batch, evidence.measure(batch))
+                evidence.score(batch)
             except TimeOverError as error:
                 if not evidence.users_scored:
                     raise
@@ -115,7 +115,7 @@ class _Scoring:
         clock: Callable[[], float],
     ) -> None:
         n_metrics = len(evidence.totals)
-        self.history = GapHistory(n_metrics)
+        self.history: list[FoundGap] = []
         self._evidence, self._budget, self._batch_users = evidence, budget, batch_users
         self._clock, self._started = clock, clock()
         self._is_eligible = evidence.space.cells.n_users >= evidence.space.min_users
@@ -160,7 +160,7 @@ class _Scoring:
             self._lowest = np.fmin(self._lowest, values[:, at])
             gaps = gaps_between(self._highest, self._lowest)
             users = evidence.users_scored - int(n_after[at])
-            self.history.add(users, self.seconds, gaps, int(cells[at]))
+            self.history.append(FoundGap(users, tuple(gaps.tolist()), int(cells[at])))
 
     def _reference(self, users: IntArray) -> Iterator[IntArray]:
         """The reference sample, for no more than its part of the time."""
@@ -240,7 +240,8 @@ class Searched:
             return [None] * n_metrics, None
         if self.n_fully_scored == self.n_full:
             return [0.0] * n_metrics, None
-        gaps = self.outcome.history.gaps[-1] if self.outcome.history.gaps else (0.0,) * n_metrics
+        history = self.outcome.history
+        gaps = history[-1].gaps if history else (0.0,) * n_metrics
         for searcher in self.outcome.searchers:
             if isinstance(searcher, Bounded):
                 bounds = searcher.may_be_larger_by().tolist()

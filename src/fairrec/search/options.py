@@ -53,15 +53,6 @@ def users_allowed(budget: int | str | None, n_users: int) -> int | None:
     return budget
 
 
-def paper_seconds(n_users: int, n_combinations: int) -> float:
-    """The fixed time of the FairRec paper: 0.005 s for each user and each combination.
-
-    >>> paper_seconds(6040, 294)
-    31.67
-    """
-    return round(0.005 * (n_users + n_combinations), 9)
-
-
 REFERENCE_OF_BUDGET = 0.2
 REFERENCE_WITHOUT_BUDGET = 0.1
 ENOUGH_REFERENCE = 2_000

@@ -215,7 +215,7 @@ def _batches(
     n = len(data.users)
     # the same in every epoch, or of this one
     own = np.random.default_rng([options.seed, 0, 3]) if options.fixed_negatives else rng
-    negatives = data.sampler.draw(data.users, own)
+    negatives = data.sampler.draw_lists(data.users, 1, own)[:, 0]
     order = torch.from_numpy(rng.permutation(2 * n)).to(device)
     users = torch.from_numpy(np.concatenate([data.users, data.users])).to(device)[order]
     items = torch.from_numpy(np.concatenate([data.items, negatives])).to(device)[order]
@@ -265,7 +265,8 @@ class Quality(NamedTuple):
 
 def holdout_quality(model: CTRModel, data: TrainingData, seed: int) -> Quality:
     """How good a model is on the rows kept out; the same seed draws the same negatives."""
-    negatives = data.sampler.draw(data.holdout_users, np.random.default_rng([seed, 4]))
+    rng = np.random.default_rng([seed, 4])
+    negatives = data.sampler.draw_lists(data.holdout_users, 1, rng)[:, 0]
     users = np.concatenate([data.holdout_users, data.holdout_users])
     items = np.concatenate([data.holdout_items, negatives])
     labels = np.repeat([1.0, 0.0], len(data.holdout_users))

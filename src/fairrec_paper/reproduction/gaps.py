@@ -13,7 +13,6 @@ import polars as pl
 
 from fairrec.metrics.item_exposure import discounts
 from fairrec.report.words import number
-from fairrec.search.options import paper_seconds
 from fairrec.statistics.permutation import gap_p_value
 from fairrec_paper.reproduction import layout, methods
 from fairrec_paper.reproduction.data import MIN_SUPPORT, TITLES
@@ -439,7 +438,9 @@ def share_of_work(dataset: str) -> float:
     """
     seconds = published_seconds("table2").filter(dataset=dataset, method="themis")
     return float(
-        np.mean(paper_seconds(*PAPER_SIZES[dataset]) / seconds["published_seconds"].to_numpy())
+        np.mean(
+            methods.paper_seconds(*PAPER_SIZES[dataset]) / seconds["published_seconds"].to_numpy()
+        )
     )
 
 
