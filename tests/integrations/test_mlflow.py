@@ -115,7 +115,7 @@ def test_what_cannot_be_logged_is_an_error_in_words(mlflow, monkeypatch):
     assert log_audit(result, run_id) == run_id
     with pytest.raises(OutputError, match=r"fairrec\.seed"):
         log_audit(worse_off(seed=4), run_id)
-    monkeypatch.setattr("fairrec.integrations.mlflow._files", _fails)
+    monkeypatch.setattr("fairrec.integrations.mlflow._log", _fails)
     for experiment in (None, "audits"):
         with pytest.raises(OutputError, match="disk is full"):
             log_audit(result, experiment=experiment)

@@ -38,29 +38,24 @@ def split_last(positives: pl.DataFrame, seed: int = 0) -> Split:
     validation target.
     """
     rng = np.random.default_rng([seed, 1])
-    has_all_times = pl.col("time").is_not_null().all().over("user_id")
-    draw = pl.Series("_draw", rng.random(positives.height))
-    ordered = (
-        positives.with_columns(
-            pl.when(has_all_times).then(pl.col("time")).alias("_time"),
-            pl.when(has_all_times).then(0.0).otherwise(draw).alias("_draw"),
-        )
-        .sort("user_id", "_time", "_draw", maintain_order=True)
-        .drop("_time", "_draw")
-        .with_columns(
-            pl.int_range(pl.len()).over("user_id").alias("_place"),
-            pl.len().over("user_id").alias("_n"),
-        )
+    where_timed = pl.when(pl.col("time").is_not_null().all().over("user_id"))
+    draw = pl.Series(rng.random(positives.height))
+    ordered = positives.sort(
+        "user_id",
+        where_timed.then(pl.col("time")),
+        where_timed.then(0.0).otherwise(draw),
+        maintain_order=True,
     )
-    from_end = pl.col("_n") - 1 - pl.col("_place")
-    is_test = (from_end == 0) & (pl.col("_n") >= 2)
-    is_validation = (from_end == 1) & (pl.col("_n") >= 3)
-
-    def part(rows: pl.Expr) -> pl.DataFrame:
-        return ordered.filter(rows).drop("_place", "_n")
-
-    n_too_short = ordered.filter(pl.col("_n") == 1).height
-    return Split(part(~is_test & ~is_validation), part(is_validation), part(is_test), n_too_short)
+    n = pl.len().over("user_id")
+    from_end = n - 1 - pl.int_range(pl.len()).over("user_id")
+    is_test = (from_end == 0) & (n >= 2)
+    is_validation = (from_end == 1) & (n >= 3)
+    return Split(
+        train=ordered.filter(~is_test & ~is_validation),
+        validation=ordered.filter(is_validation),
+        test=ordered.filter(is_test),
+        n_too_short=ordered.filter(n == 1).height,
+    )
 
 
 class NegativeSampler:

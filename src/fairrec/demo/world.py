@@ -20,14 +20,13 @@ class World:
     items: pl.DataFrame
 
 
-def make_world(options: WorldOptions | None = None) -> World:
+def make_world(options: WorldOptions) -> World:
     """A world in which users choose by popularity and by taste for two categories."""
-    options = options or WorldOptions()
     rng = np.random.default_rng(options.seed)
-    attributes = {
-        name: rng.choice(list(shares), options.n_users, p=_normalised([*shares.values()]))
-        for name, shares in options.attributes.items()
-    }
+    attributes = {}
+    for name, shares in options.attributes.items():
+        weights = np.array([*shares.values()], dtype=np.float64)
+        attributes[name] = rng.choice(list(shares), options.n_users, p=weights / weights.sum())
     is_worse = np.full(options.n_users, bool(options.worse_served))
     for name, value in (options.worse_served or {}).items():
         is_worse &= attributes[name] == value
@@ -113,8 +112,3 @@ def _choices(
         items[is_set_apart] = niche
     pairs = np.unique(users * np.int64(options.n_items) + items)
     return pairs // options.n_items, pairs % options.n_items
-
-
-def _normalised(shares: list[float]) -> FloatArray:
-    weights = np.array(shares, dtype=np.float64)
-    return np.asarray(weights / weights.sum())

@@ -197,6 +197,7 @@ def _log(
     audit: AuditResult,
     per_user: bool,
 ) -> None:
+    """Log what may leave this machine."""
     from mlflow.entities import Metric, Param, RunTag
 
     now = int(time() * 1000)
@@ -207,18 +208,14 @@ def _log(
     client.log_batch(run_id, metrics=[Metric(*number, now, 0) for number in numbers])
     client.log_batch(run_id, tags=[RunTag(*tag) for tag in tags])
     with TemporaryDirectory(prefix="fairrec-") as folder:
-        client.log_artifacts(run_id, str(_files(result, Path(folder, "out"), per_user)), PREFIX)
-
-
-def _files(result: AuditResult | MitigationResult, folder: Path, per_user: bool) -> Path:
-    """Write what may leave this machine."""
-    if isinstance(result, MitigationResult):
-        replace(result, audit=replace(result.audit, run=None)).save(folder)
-    else:
-        replace(result, run=None).save(folder)
-    for name in () if per_user else _PER_USER:
-        (folder / name).unlink(missing_ok=True)
-    return folder
+        part = Path(folder, "out")
+        if isinstance(result, MitigationResult):
+            replace(result, audit=replace(result.audit, run=None)).save(part)
+        else:
+            replace(result, run=None).save(part)
+        for name in () if per_user else _PER_USER:
+            (part / name).unlink(missing_ok=True)
+        client.log_artifacts(run_id, str(part), PREFIX)
 
 
 @contextmanager
