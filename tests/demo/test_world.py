@@ -54,9 +54,9 @@ def test_the_last_is_tested_the_one_before_validates():
     assert pairs(split.train) == [(1, 10), (1, 13), (2, 21)]
 
 
-def test_a_user_with_one_interaction_has_no_target_and_is_counted():
+def test_a_user_with_one_interaction_has_no_target():
     split = split_last(interactions((1, 10, 5), (2, 20, 1), (2, 21, 2)))
-    assert split.n_too_short == 1
+    assert pairs(split.test) == [(2, 21)]
     assert pairs(split.train) == [(1, 10), (2, 20)]
 
 

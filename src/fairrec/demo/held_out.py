@@ -20,13 +20,11 @@ class Split:
     Parameters
     ----------
     train, validation, test : `user_id`, `item_id` and what else the interactions have
-    n_too_short : users with one positive interaction, which trains; they have no target
     """
 
     train: pl.DataFrame
     validation: pl.DataFrame
     test: pl.DataFrame
-    n_too_short: int
 
 
 def split_last(positives: pl.DataFrame, seed: int = 0) -> Split:
@@ -54,7 +52,6 @@ def split_last(positives: pl.DataFrame, seed: int = 0) -> Split:
         train=ordered.filter(~is_test & ~is_validation),
         validation=ordered.filter(is_validation),
         test=ordered.filter(is_test),
-        n_too_short=ordered.filter(n == 1).height,
     )
 
 
@@ -155,7 +152,6 @@ class SplitData:
     holdout_users, holdout_items : positive interactions kept out, as in the paper's protocol
     sampler : draws the negatives
     history : `user_id`, `item_id` of all training interactions, kept out or not
-    n_too_short : users without a target
     """
 
     users: IntArray
@@ -166,7 +162,6 @@ class SplitData:
     test: Targets
     sampler: NegativeSampler
     history: pl.DataFrame
-    n_too_short: int
 
 
 def split_data(
@@ -228,5 +223,4 @@ def split_data(
         test=targets(split.test),
         sampler=sampler,
         history=split.train.select("user_id", "item_id"),
-        n_too_short=split.n_too_short,
     )

@@ -109,7 +109,7 @@ def train(
         attributes=bundle.manifest.attributes,
         has_categories=bundle.has_categories,
         n_train=len(data.users),
-        n_too_short=data.n_too_short,
+        n_too_short=data.history["user_id"].n_unique() - len(data.test.users),
         epochs=tuple(epochs),
         best_epoch=_best(epochs).epoch,
         **evaluate(model, data, options),
