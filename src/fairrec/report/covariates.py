@@ -63,7 +63,8 @@ def _adjusted(summary: AuditSummary) -> str:
     if n_unknown:
         line += f" Unknown covariates ({n_unknown:,} {many}) are a combination of their own."
     if adjustment.n_users_alone:
-        line += f" {adjustment.n_users_alone:,} {many} share theirs with no other: use wider bins."
+        alone = summary.unit.count(adjustment.n_users_alone)
+        line += f" In a combination of their own, for want of wider bins: {alone}."
     n_groups = sum(adjustment.n_not_comparable.values())
     if n_groups:
         line += f" {plural(n_groups, 'group')} of mostly such {many}: inconclusive."
