@@ -58,6 +58,19 @@ def test_a_folder_under_a_name_of_ours_is_refused_before_anything_is_replaced(tm
     assert (tmp_path / "a").read_text() == "old"
 
 
+def test_what_a_killed_writer_of_a_file_left_goes_with_the_next_one(tmp_path: Path):
+    kill = (
+        "import os, sys; from pathlib import Path; from fairrec.core.atomic_io import atomic_file\n"
+        "with atomic_file(Path(sys.argv[1])) as part:\n"
+        "    part.write_text('half'); os.kill(os.getpid(), 9)"
+    )
+    file = tmp_path / "page.html"
+    subprocess.run([sys.executable, "-c", kill, file], check=False)
+    assert len([*tmp_path.iterdir()]) == 2 and not file.exists()
+    write_text(file, "new")
+    assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
+
+
 def test_a_device_is_written_to():
     write_text(Path(os.devnull), "x")
     with pytest.raises(OutputError, match=r"/dev/full: cannot be written \(No space left"):

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import os
 import shutil
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
+from zlib import crc32
 
 from fairrec.core.errors import OutputError, is_panic, listed, plain
 from fairrec.core.options import Blank, spell
@@ -42,7 +42,7 @@ def atomic_folder(folder: Path, owned: Sequence[str]) -> Iterator[Path]:
         is_new = not folder.exists()
         folder.mkdir(parents=True, exist_ok=True)
         try:
-            with _lock(folder):
+            with _lock(folder / SCRATCH):
                 part = folder / SCRATCH
                 shutil.rmtree(part, ignore_errors=True)
                 part.mkdir(mode=0o700)
@@ -58,10 +58,10 @@ def atomic_folder(folder: Path, owned: Sequence[str]) -> Iterator[Path]:
 
 
 @contextmanager
-def _lock(folder: Path) -> Iterator[None]:
+def _lock(part: Path) -> Iterator[None]:
     from filelock import FileLock, Timeout
 
-    file = folder / f"{SCRATCH}.lock"
+    file = part.with_name(f"{part.name}.lock")
     try:
         with FileLock(file, timeout=PATIENCE, poll_interval=0.01, thread_local=False):
             try:
@@ -72,7 +72,8 @@ def _lock(folder: Path) -> Iterator[None]:
                     file.unlink()
     except Timeout as error:
         raise OutputError(
-            f"{folder}: another command is writing there. Wait for it, or choose another folder."
+            f"{part.parent}: another command is writing there. Wait for it, or choose another "
+            "folder."
         ) from error
 
 
@@ -113,17 +114,17 @@ def atomic_file(file: Path) -> Iterator[Path]:
             yield file
             return
         target = file.resolve()
-        number, name = tempfile.mkstemp(prefix=f"{SCRATCH}-", dir=target.parent)
-        os.close(number)
-        part = Path(name)
-        try:
-            # with the rights of a new file, which one of tempfile's has not
-            part.unlink()
-            yield part
-            _finish(part, target)
-            part.replace(target)
-        finally:
-            part.unlink(missing_ok=True)
+        target.parent.stat()  # an error where there is none: a lock would make it
+        # of the same name each time, so that the next writer replaces what a killed one left
+        part = target.with_name(f"{SCRATCH}-{crc32(os.fsencode(target.name)):08x}")
+        with _lock(part):
+            try:
+                part.unlink(missing_ok=True)
+                yield part
+                _finish(part, target)
+                part.replace(target)
+            finally:
+                part.unlink(missing_ok=True)
 
 
 def check_writable(folder: Path) -> None:
