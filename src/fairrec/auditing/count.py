@@ -208,8 +208,11 @@ class CountPart:
             # a part that is worked on twice writes the same file
             with atomic_file(self.per_user / f"{int(number):08}.parquet") as file:
                 put_table(per_user_table(inputs, measured), file, compression_level=1)
-        tables = inputs.tables.items()
-        doubts = {f"{name} {what}": why for name, t in tables for what, why in t.doubts.items()}
+        doubts = {
+            f"{name} {what}": why
+            for name, table in inputs.tables.items()
+            for what, why in table.doubts.items()
+        }
         return CountedPart(_with_notes(counts, part.name, ()), inputs.all_notes, doubts)
 
     def read(self, part: Part) -> tuple[AuditInputs, tuple[MetricAtK, ...]]:
