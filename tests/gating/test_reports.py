@@ -50,11 +50,8 @@ def test_an_open_rule_says_what_it_would_take():
     assert what.startswith("clicks: no group is worse by more than 9% of the mean (0.27")
     assert told.startswith("open for 1 of 9 groups of 300 users or more; age=56+ (")
     assert "times as many users" in explained
-    # what it proposes is enough
-    proposed = dict(part.split(" = ") for part in explained.split("; or ") if " = " in part)
-    limit = {"metric": "clicks", "max_worse": float(proposed["max_worse"].split(",")[0])}
-    assert said(limit, certify_from=300)[2] == "passes"
-    assert said(rule, certify_from=int(proposed["certify_from"]))[2] == "passes"
+    # no limit that is chosen by the result
+    assert " = " not in explained
 
 
 def test_a_group_of_one_audit_only_is_open_and_it_is_said_why():
@@ -91,18 +88,6 @@ def test_what_an_open_rule_needs_is_possible(rule, low, expected):
     given = measured(simultaneous_low=low)
     rule = {"metric": "clicks", "groups": ["gender=M"], **rule}
     assert judge_policy(policy_of(rule), given, "p.toml")[0].explanation == expected
-
-
-def test_a_proposed_ratio_is_enough():
-    rule = {"metric": "clicks", "min_ratio": 0.95}
-    what, told, explained = said(rule)
-    assert what == "clicks: no group has less than 0.95 of all others'"
-    assert " of all others' (" in told
-    proposed = dict(part.split(" = ") for part in explained.split("; or ") if " = " in part)
-    assert (
-        said({"metric": "clicks", "min_ratio": float(proposed["min_ratio"].split(",")[0])})[2]
-        == "passes"
-    )
 
 
 @pytest.mark.parametrize(

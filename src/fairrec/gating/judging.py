@@ -23,7 +23,7 @@ from fairrec.gating.policy import JudgedGroup, Passing, Policy, Require, Rule, R
 from fairrec.report.words import group_label, interval, number, numbers, percent, plural
 from fairrec.result.metric_schema import MetricResult
 from fairrec.result.schema import AuditSummary
-from fairrec.statistics.verdict import BEYOND, WITHIN, WORSE, ruled_out_from
+from fairrec.statistics.verdict import BEYOND, WITHIN, WORSE
 from fairrec.trends.result import TrendLine, TrendPoint, TrendSummary
 
 _MANY = 100
@@ -212,11 +212,7 @@ def judge_groups(rule: Rule, require: Require, measured: Measurements, place: in
     else:
         widest = _describe_group(rule, about, harms, at, summary)
         found = f"open for {n_open:,} of {scope}; {widest}"
-        ways = _ways_out(rule, limit, harms, at, must_pass, n_open, many)
-        # what is shown worse, but may be within the limit, is not ruled out either
-        size = ruled_out_from(outcomes[looked_at] != WITHIN, harms.support[looked_at])
-        ways += [f"certify_from = {size}"] if size and require.certify_from is not None else []
-        to_pass = "; or ".join(ways)
+        to_pass = "; or ".join(_ways_out(rule, limit, harms, at, n_open, many))
         if not harms.is_conclusive:
             found = f"too many {many} have no value to rule anything out; {widest}"
             share = percent(about.undefined_share)
@@ -311,15 +307,12 @@ def _within(rule: Rule, limit: float, label: str, n_groups: int) -> str:
 
 
 def _ways_out(
-    rule: Rule,
-    limit: float,
-    harms: GroupHarms,
-    at: int,
-    must_pass: BoolArray,
-    n_open: int,
-    many: str,
+    rule: Rule, limit: float, harms: GroupHarms, at: int, n_open: int, many: str
 ) -> list[str]:
-    """What an interval would have to be, more users, or another limit, for an open rule to pass."""
+    """What an interval would have to be, or more users, for an open rule to pass.
+
+    No other limit: one that is chosen by a result does not test it.
+    """
     label, size, high = harms.label(at), float(harms.size[at]), float(harms.interval.high[at])
     if math.isnan(size):
         beside = "both audits" if rule.kind == "baseline" else "the covariates of others"
@@ -333,12 +326,6 @@ def _ways_out(
         times = ((high - size) / (limit - size)) ** 2
         if 1 < times <= _MANY:
             ways.append(f"about {number(times)} times as many {many}, were it no worse")
-    # the limit with which nothing would be open
-    least = float(harms.interval.high[must_pass].max(initial=0.0))
-    if limit < least < (math.inf if rule.min_ratio is None else 0.999):
-        name = "tolerance" if rule.kind == "baseline" else rule.kind
-        limit_that_passes = _round_limit(least, is_ratio=rule.min_ratio is not None)
-        ways.append(f"{name} = {limit_that_passes}, if that much is acceptable")
     return ways
 
 
@@ -351,14 +338,6 @@ def _ends(low: float | None, high: float | None) -> str:
     if low is not None and high is not None:
         return interval(low, high)
     return " to ".join("no limit" if end is None else number(end) for end in (low, high))
-
-
-def _round_limit(size: float, *, is_ratio: bool) -> str:
-    """A limit in the rule's own terms, in three digits with which it still holds."""
-    if is_ratio:
-        return f"{math.floor(round((1 - size) * 1000, 6)) / 1000:g}"
-    step = 10.0 ** (math.floor(math.log10(size)) - 2)
-    return f"{math.ceil(round(size / step, 6)) * step:.12g}"
 
 
 def _required(policy: Policy, measured: Measurements) -> list[RuleOutcome]:
