@@ -70,7 +70,7 @@ def make_run(shrink: int) -> None:
         attributes=bundle.manifest.attributes,
         has_categories=True,
         n_train=0,
-        n_too_short=trained.n_too_short,
+        n_too_short=0,
         epochs=(),
         best_epoch=0,
         holdout_loss=0.0,

@@ -187,7 +187,7 @@ def test_a_share_of_everyone_is_exact_and_one_of_some_has_an_interval():
     assert share.n == everyone.summary.n_users_to_score == N_USERS
     assert share.low == share.high == share.share
     assert "confidence" not in everyone.audit.summary.title
-    assert "exact for them" in " ".join(everyone.audit.warnings)
+    assert "the share affected is exact" in " ".join(everyone.audit.warnings)
     # what other users like them would show has one still
     told = everyone.summary.changes["affected@3"]
     assert told.low < share.share < told.high
