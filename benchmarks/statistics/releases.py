@@ -129,7 +129,9 @@ class Lines:
     depth: IntArray
 
     def said(self, shared: FloatArray | None) -> tuple[Detection, Detection]:
-        """What is said of a growth, and of a harm."""
+        """What is said of a growth, and of a harm; None: nothing is known of the users."""
+        if shared is None:
+            shared = np.full((self.harm.shape[1],) * 2, np.nan)
         shares = shares_of_level(np.isfinite(self.error), (self.depth > 1).astype(np.int64))
         grew = evidence_of_change(self.harm, self.error, shared)
         worse = evidence_of_harm(self.harm, self.error, shared)

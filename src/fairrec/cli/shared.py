@@ -164,6 +164,12 @@ def stdout() -> Console:
     return ShownConsole(highlight=False, width=None if sys.stdout.isatty() else 120)
 
 
+def say_written(out: Path | None, files: str, *, no_report: bool, quiet: bool) -> None:
+    """Name the files that were written, unless none were or `--quiet` was given."""
+    if out is not None and not quiet:
+        say(f"Written to {out}: {files}{'' if no_report else ', report.html'}")
+
+
 def say(message: str) -> None:
     """A line on standard error; that it cannot be written is no reason to lose a result."""
     with suppress(OSError, ValueError):

@@ -19,7 +19,7 @@ from fairrec.cli.shared import (
     VerboseOption,
     page_path,
     print_as,
-    say,
+    say_written,
 )
 from fairrec.core.audit_options import AuditOptions
 from fairrec.core.option_types import Folder
@@ -66,6 +66,4 @@ def compare_command(
         markdown=lambda: comparison_markdown(view),
         answer=lambda: view.answer,
     )
-    if out is not None and not quiet:
-        page = "" if no_report else ", report.html"
-        say(f"Written to {out}: comparison.json, changes.parquet{page}")
+    say_written(out, "comparison.json, changes.parquet", no_report=no_report, quiet=quiet)

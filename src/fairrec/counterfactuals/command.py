@@ -29,7 +29,7 @@ from fairrec.cli.shared import (
     need,
     page_path,
     print_as,
-    say,
+    say_written,
     shown_progress,
 )
 from fairrec.core.audit_options import RAY, About, AuditOptions, Engine
@@ -114,9 +114,5 @@ def counterfactual_command(
         markdown=lambda: counterfactual_markdown(result.summary, audit.summary, audit.group_table),
         answer=lambda: counterfactual_answer(result.summary, audit.summary, audit.group_table),
     )
-    if out is not None and not quiet:
-        page = "" if no_report else ", report.html"
-        say(
-            f"Written to {out}: counterfactual.json, result.json, run.json, groups.parquet, "
-            f"per_user.parquet{page}"
-        )
+    files = "counterfactual.json, result.json, run.json, groups.parquet, per_user.parquet"
+    say_written(out, files, no_report=no_report, quiet=quiet)

@@ -22,6 +22,7 @@ from fairrec.cli.shared import (
     page_path,
     print_as,
     say,
+    say_written,
     shown_progress,
 )
 from fairrec.core.audit_options import RAY, About, AuditOptions, Engine, Threads
@@ -133,12 +134,8 @@ def mitigate_command(
         markdown=lambda: mitigation_markdown(summary),
         answer=lambda: mitigation_answer(summary),
     )
-    if out is not None and not quiet:
-        page = "" if no_report else ", report.html"
-        say(
-            f"Written to {out}: mitigation.json, reranker.json, predictions.parquet, "
-            f"changes.parquet, and the audit of the new lists{page}"
-        )
+    files = "mitigation.json, reranker.json, predictions.parquet, changes.parquet, and the audit"
+    say_written(out, f"{files} of the new lists", no_report=no_report, quiet=quiet)
 
 
 @typer_command

@@ -12,7 +12,7 @@ from fairrec.statistics.unknown import Unknown
 from fairrec.statistics.verdict import MetricVerdict
 
 MAX_UNDEFINED = 0.05
-"""The share without a value that was let pass before anybody could say another."""
+"""The default of the largest share of users without a value."""
 
 
 class Chance(Part):

@@ -18,7 +18,7 @@ from fairrec.cli.shared import (
     VerboseOption,
     page_path,
     print_as,
-    say,
+    say_written,
 )
 from fairrec.core.option_types import Folder
 from fairrec.core.options import OUTPUT, TABLES, Option
@@ -62,5 +62,4 @@ def trend_command(
         markdown=lambda: trend_markdown(result.summary),
         answer=lambda: trend_answer(result.summary),
     )
-    if out is not None and not quiet:
-        say(f"Written to {out}: trend.json{'' if no_report else ', report.html'}")
+    say_written(out, "trend.json", no_report=no_report, quiet=quiet)

@@ -109,9 +109,7 @@ def standard_errors(
     return np.where((error > 0) & np.isfinite(own), error, math.nan)
 
 
-def evidence_of_change(
-    harm: FloatArray, error: FloatArray, shared: FloatArray | None = None
-) -> Evidence:
+def evidence_of_change(harm: FloatArray, error: FloatArray, shared: FloatArray) -> Evidence:
     """Whether a harm grew, against one that is the same in all releases or falls.
 
     Only differences between releases count. What persists of the same users cancels in them, so
@@ -124,11 +122,9 @@ def evidence_of_change(
     harm, error : (n_lines, n_looks), NaN where a line has a gap
     shared : (n_looks, n_looks), the correlation of what persists; or one of each line, (n_lines,
         n_looks, n_looks), NaN for lines of which it is not known; or of several things that may
-        persist, (n_things, n_lines or 1, n_looks, n_looks); None where it is known of no line
+        persist, (n_things, n_lines or 1, n_looks, n_looks)
     """
     lines = _Lines.of(harm, error)
-    if shared is None:
-        return _change_unknown_users(lines)
     things = _things(shared)
     is_there = lines.sureness > 0
     is_pair = is_there[:, :, None] & is_there[:, None]
@@ -142,20 +138,14 @@ def evidence_of_change(
     return _chosen(is_known[:, None], found, _change_unknown_users(lines))
 
 
-def evidence_of_harm(
-    harm: FloatArray, error: FloatArray, shared: FloatArray | None = None
-) -> Evidence:
+def evidence_of_harm(harm: FloatArray, error: FloatArray, shared: FloatArray) -> Evidence:
     """Whether there is a harm, by all releases together, against none in any.
-
-    Where it is not known whether users are the same, they are taken to be: more releases then
-    tell little more than one.
 
     Parameters
     ----------
     harm, error, shared : as of `evidence_of_change`
     """
-    things = _things(np.ones((harm.shape[1],) * 2) if shared is None else shared)
-    return _least_of_lines(_Lines.of(harm, error), things, _harm_up_to)
+    return _least_of_lines(_Lines.of(harm, error), _things(shared), _harm_up_to)
 
 
 def shares_of_level(is_known: BoolArray, tiers: IntArray) -> FloatArray:
