@@ -127,9 +127,8 @@ def test_lists_as_served_are_to_have_their_ranks():
     asked = {"users": users, "test": served.test(), "by": "group", "metrics": "mrr@2"}
     by_score = fairrec.audit(tied.drop("rank"), **group_options(**asked))
     assert by_score.summary.warnings[0] == (
-        "the lists of 12 of 30 users have equal scores in their first 2 places, and metrics are "
-        "means over their orders. If users saw one order, give the place of each item, 1 for the "
-        "first: tables=fairrec.Tables(columns={'rank': ...})"
+        "12 of 30 lists have equal scores in the first 2 places: metrics are means over their "
+        "orders, unless the order is given: tables=fairrec.Tables(columns={'rank': ...})"
     )
     assert by_score.per_user["mrr@2"][0] == approx((1 + 1 / 2 + 0) / 3)
     by_rank = fairrec.audit(tied, **group_options(**asked))
