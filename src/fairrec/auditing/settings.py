@@ -43,7 +43,7 @@ SettingsOption = Annotated[
 def settings_file(asked: Path | None, plan: Path | None = None) -> Path | None:
     """The settings file that was named, or else the one that is found in the working folder.
 
-    A plan that is found there is no settings file where a plan is followed.
+    Where a plan is followed, a plan found in the folder is not read as settings.
     """
     if asked is not None:
         return None if asked == Path(NONE) else asked

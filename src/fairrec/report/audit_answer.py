@@ -148,7 +148,7 @@ def _tone(verdicts: tuple[Verdict, ...], summary: AuditSummary) -> Tone:
     tones = {verdict.tone for verdict in _deciding(verdicts, summary)}
     if "found" in tones:
         return "found"
-    # one metric that is open is no all-clear
+    # one inconclusive metric leaves the audit open
     return "clear" if tones == {"clear"} else "open"
 
 

@@ -92,7 +92,7 @@ class MetricResult(Part):
     )
     is_conclusive: bool = Field(
         default=True,
-        description="false where nothing found is no all-clear: too many users have no value, or "
+        description="false where no finding shows nothing: too many users have no value, or "
         "too many of a group that differs from the rest have none or got no list",
     )
     is_constant: bool = Field(default=False, description="the same value for every user")

@@ -1,6 +1,6 @@
 """Missing users: those without a list, or without a value of a metric.
 
-Dropping them silently can turn the worst service into an all-clear. So being missing is an outcome
+Dropping them silently can hide the worst service. So being missing is an outcome
 of its own: its share is tested by group like a metric, in a family apart from the metrics.
 """
 
@@ -55,7 +55,7 @@ class MissingUsers(BaseModel, frozen=True, extra="forbid"):
     permutations: int = Field(default=0, description="behind its p-values")
     is_too_much: bool = Field(
         default=False,
-        description="a group differs so far that finding nothing in a metric is no all-clear",
+        description="a group differs so much that a metric without findings is inconclusive",
     )
     findings: tuple[Finding, ...] = Field(
         description="groups whose share of missing users differs from the rest; value is the share"
@@ -258,7 +258,7 @@ def _tested(outcome: MissingOutcome, grouping: Grouping, options: AuditOptions) 
 
 
 def _is_too_much(analysis: Analysis, is_no_fault: bool) -> bool:
-    """Whether a group differs so far that finding nothing in a metric is no all-clear.
+    """Whether a group differs so much that a metric without findings is inconclusive.
 
     More than the allowed share is missing in the group or among all others; or, where that may be
     due to the users themselves, one side is present less than a twentieth as often as the other.
@@ -291,7 +291,7 @@ def missing_share(kind: MissingKind, metrics: Sequence[str]) -> MetricAtK:
 
 @dataclass(frozen=True, slots=True)
 class Conclusiveness:
-    """Whether finding nothing in a metric is an all-clear.
+    """Whether a metric without findings is conclusive.
 
     Parameters
     ----------
